@@ -55,8 +55,8 @@ it('resolves latest and numbers, and asks once', async () => {
   expect(asked).toEqual(['pointer of rule price', 'number 2']);
 });
 
-describe('what it knows without asking', () => {
-  it('is what resolve would answer, once it has been asked', async () => {
+describe('a lookup without asking the source', () => {
+  it('answers what resolve would answer, once resolve has asked', async () => {
     for (const selector of ['latest', '2', 'production']) {
       const reference = rule('price', selector);
       const known = directory.peek(anyone, reference);
@@ -69,7 +69,7 @@ describe('what it knows without asking', () => {
     }
   });
 
-  it('is nothing for a viewer who would be refused', async () => {
+  it('answers nothing for a viewer whom resolve would refuse', async () => {
     await directory.resolve(anyone, rule('price'));
     await expect(directory.resolve(anyone, rule('draft'))).rejects.toMatchObject({ code: 'rule_not_published' });
     await expect(directory.resolve(anyone, rule('unknown'))).rejects.toMatchObject({ code: 'rule_not_found' });
@@ -80,7 +80,7 @@ describe('what it knows without asking', () => {
       expect(directory.peek(anyone, reference)).toBeUndefined();
   });
 
-  it('is nothing once the slug has been invalidated', async () => {
+  it('answers nothing once the slug has been invalidated', async () => {
     await directory.resolve(anyone, rule('price'));
     cache.invalidations.deliver({ v: 1, kind: 'rule', workspace_id: workspaceId, keys: [`rule:${workspaceId}:price`] });
     expect(directory.peek(anyone, rule('price'))).toBeUndefined();
@@ -94,7 +94,7 @@ it('asks again once the slug has been invalidated', async () => {
   expect(asked).toEqual(['pointer of rule price', 'pointer of rule price']);
 });
 
-it('forgets a number of a deleted rule where it is announced, and within 15 seconds where it is not', async () => {
+it('forgets a version number of a deleted rule at the announcement, or within 15 seconds without one', async () => {
   let now = 0;
   let deleted = false;
   const deleting: AssetSource = {
@@ -118,13 +118,13 @@ it('forgets a number of a deleted rule where it is announced, and within 15 seco
   await expect(solve()).rejects.toMatchObject({ code: 'version_not_found' });
 });
 
-it('resolves an environment to its pin, out of the same entry', async () => {
+it('resolves an environment to its pin, from the same cache entry', async () => {
   expect(await idOf(directory, rule('price', 'production'))).toBe(pointer.pins['production']?.version_id);
   await directory.resolve(anyone, rule('price'));
   expect(asked).toEqual(['pointer of rule price']);
 });
 
-it('follows a cutover within 15 seconds where no announcement arrives, and at once where one does', async () => {
+it('follows a cutover at the announcement, or within 15 seconds without one', async () => {
   let now = 0;
   const versions = [randomUUID(), randomUUID(), randomUUID()] as const;
   let live: string = versions[0];
@@ -213,7 +213,7 @@ describe('flows', () => {
 
   beforeEach(() => (directory = createAssetDirectory(cache, both)));
 
-  it('FL-101 share slugs with rules, and each is announced by itself', async () => {
+  it('FL-101 share slugs with rules, and each kind is announced separately', async () => {
     expect(await idOf(directory, rule('price'))).toBe(pointer.latest?.version_id);
     expect(await idOf(directory, flow('price'))).toBe(outward.latest?.version_id);
     const keys = [cacheKeys.flowPointer(workspaceId, 'price')];
@@ -253,7 +253,7 @@ describe('a reference that is followed', () => {
     ['draft', 'latest', undefined],
     ['draft', 'production', undefined],
     ['unknown', 'latest', undefined],
-  ])('means with %s/%s the version %s, whatever its groups', async (slug, selector, versionId) => {
+  ])('resolves %s/%s to version %s, for assets of any group', async (slug, selector, versionId) => {
     expect(await directory.find(workspaceId, rule(slug, selector))).toBe(versionId);
   });
 });

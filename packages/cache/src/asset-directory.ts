@@ -13,7 +13,7 @@ import {
 import { type Cache } from './cache';
 import { createReadThrough, type ReadThrough } from './read-through/read-through';
 
-/** Reads from the database what a slug of a kind means; undefined where there is nothing. */
+/** Reads from the database what a slug of a kind refers to; undefined if there is no such asset. */
 export interface AssetSource {
   findPointer(workspaceId: string, kind: AssetKind, slug: string): Promise<RulePointer | undefined>;
   findNumberedVersion(workspaceId: string, assetId: string, number: number): Promise<NumberedVersion | undefined>;
@@ -26,7 +26,7 @@ interface AssetViewer {
   readonly userGroups: readonly string[] | undefined;
 }
 
-/** Name of a version of an asset, as requests and flows say it. */
+/** Reference to a version of an asset, as requests and flows write it. */
 export interface AssetReference {
   readonly kind: AssetKind;
   readonly slug: string;
@@ -34,19 +34,21 @@ export interface AssetReference {
   readonly selector: string;
 }
 
-/** Finds the immutable version that a slug and a selector mean now: docs/adr/0005-pointers-and-versions.md. */
+/** Resolves a slug and a selector to the immutable version that they refer to now: docs/adr/0005-pointers-and-versions.md. */
 export interface AssetDirectory {
   /**
-   * The version with the id of its asset, and of a flow whether it reaches out. Throws `rule_not_found` or `flow_not_found` (also for an asset that the viewer may not see),
-   * `rule_not_published` or `flow_not_published`, `version_not_found` and `environment_not_found`.
+   * The version, the id of its asset and, for a flow, whether it reaches out. Throws `rule_not_found` or `flow_not_found` (also for an
+   * asset that the viewer may not see), `rule_not_published` or `flow_not_published`, `version_not_found` and `environment_not_found`.
    */
   resolve(viewer: AssetViewer, reference: AssetReference): Promise<ResolvedVersion>;
   /**
-   * The version that {@link resolve} would answer, where this process knows it without asking; undefined where it does not, and where the viewer is to
-   * be refused.
+   * The version that {@link resolve} would answer, if this process knows it without asking; undefined otherwise, and if the viewer must be
+   * refused.
    */
   peek(viewer: AssetViewer, reference: AssetReference): ResolvedVersion | undefined;
-  /** The id of the version, whoever may see it; undefined where the reference means none. Rejects only as the source does. */
+  /**
+   * The id of the version, without checking who may see it; undefined if the reference resolves to none. Rejects only as the source does.
+   */
   find(workspaceId: string, reference: AssetReference): Promise<string | undefined>;
 }
 
@@ -65,10 +67,10 @@ const NOT_PUBLISHED: Readonly<Record<AssetKind, ErrorCode>> = {
   flow: 'flow_not_published',
 };
 
-/** `clock` answers ms since the epoch; the process's own where it is not given. */
+/** `clock` answers ms since the epoch. Default: the clock of the process. */
 export const createAssetDirectory = (cache: Cache, source: AssetSource, clock?: () => number): AssetDirectory => {
   const shared = {
-    // A number never means another version, but it is gone with its asset, also where no announcement arrives.
+    // A version number never refers to another version, but it disappears with its asset, even if no announcement arrives.
     localTtlMs: fixedLimits.pointerLocalTtlMs,
     sharedTtlMs: undefined,
     ...(clock === undefined ? {} : { clock }),
@@ -152,8 +154,8 @@ const isVisible = (pointer: RulePointer, { userGroups }: AssetViewer): boolean =
   userGroups === undefined || pointer.user_groups.some((group) => userGroups.includes(group));
 
 /**
- * The pins are part of the pointer of the slug: one entry, one invalidation, and at most 15 seconds without one. See
- * docs/adr/0012-the-live-release-is-the-pin.md.
+ * The pins are part of the slug's pointer, so they share its entry and its invalidation. Without an invalidation they are at most 15
+ * seconds old. See docs/adr/0012-the-live-release-is-the-pin.md.
  */
 const pinOf = ({ pins }: RulePointer, environment: string): VersionTarget | undefined =>
   Object.hasOwn(pins, environment) ? pins[environment] : undefined;

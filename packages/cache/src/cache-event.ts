@@ -9,12 +9,13 @@ export type CacheCommandName = 'get' | 'set' | 'delete' | 'publish';
  * Events of the cache, for metrics. Every field is a label with few values: `name` is a read-through's, never a key.
  *
  * - `hit`, `miss`: how a read was answered before any load. A caller that joins a flight is not counted.
- * - `load`: the loader ran, `ms` long, for a reader or (`refresh`) behind the reader's back.
+ * - `load`: the loader ran for `ms`, for a reader or (`refresh`) in the background.
  * - `damaged`: a shared entry failed its check, was deleted, and is loaded again.
  * - `not_shared`: a loaded value stayed out of the shared cache, and why.
  * - `command_failed`: `skipped` was not sent (no connection, open circuit, full queue); `timeout` and `lost` may have been
  *   executed; `refused` was answered with an error.
- * - `erasures_dropped`: the deletes owed exceeded their bound, and the oldest `count` were given up. Told once until all are paid.
+ * - `erasures_dropped`: the pending deletes exceeded their bound, and the oldest `count` were given up. Reported once until none is
+ *   pending.
  */
 export type CacheEvent =
   | { readonly type: 'hit'; readonly name: string; readonly layer: 'local' | 'shared' }
@@ -48,7 +49,7 @@ export type CacheEvent =
   | { readonly type: 'listener_failed' }
   | { readonly type: 'erasures_dropped'; readonly count: number };
 
-/** Log of the cache's changes of state. Keys, values and addresses with secrets never reach it. */
+/** Logs state changes of the cache. Keys, values and addresses with secrets are never logged. */
 export interface CacheLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -1,7 +1,7 @@
 import { CacheSettingsError, resolveSettings } from './cache-settings';
 
 describe('resolveSettings', () => {
-  it.each([undefined, ''])('takes the URL %p for no cache', (url) => {
+  it.each([undefined, ''])('treats the URL %p as no cache', (url) => {
     expect(resolveSettings({ url, keyPrefix: '' })).toMatchObject({
       address: undefined,
       channel: 'service:cache:invalidate',
@@ -19,7 +19,7 @@ describe('resolveSettings', () => {
     });
   });
 
-  it('prefixes the channel only where asked', () => {
+  it('prefixes the channel only when a prefix is set', () => {
     expect(resolveSettings({ url: undefined, keyPrefix: 'a:', channelPrefix: 't1.' }).channel).toBe(
       't1.service:cache:invalidate',
     );
@@ -39,7 +39,7 @@ describe('resolveSettings', () => {
     expect(resolve).not.toThrow(/secret/);
   });
 
-  it.each([1, 10_000])('accepts a bound itself: %d ms', (commandTimeoutMs) => {
+  it.each([1, 10_000])('accepts a value at its bound: %d ms', (commandTimeoutMs) => {
     expect(resolveSettings({ url: undefined, keyPrefix: '', commandTimeoutMs }).commandTimeoutMs).toBe(
       commandTimeoutMs,
     );

@@ -5,28 +5,28 @@ import { type CacheAddress, parseCacheUrl } from './connection/cache-address';
 export interface CacheSettings {
   /** `redis://` or, for TLS, `rediss://`, with user, password, port and database number. Undefined or empty: no cache. */
   readonly url: string | undefined;
-  /** Put before every key, so that deployments can share a server. */
+  /** Prefix of every key, so that deployments can share a server. */
   readonly keyPrefix: string;
   /**
-   * A secret that only the processes of the deployment share, at least 32 bytes. With it every entry is signed and only signed ones are read.
-   * Undefined: everybody who can write to the cache is trusted.
+   * A secret that only the processes of the deployment share, at least 32 bytes. With it every entry is signed and only signed ones are
+   * read. Undefined: everybody who can write to the cache is trusted.
    */
   readonly signingSecret?: Uint8Array | undefined;
-  /** Put before the channel's name. Default: nothing, the channel is exactly `service:cache:invalidate`. */
+  /** Prefix of the channel's name. Default: none; the channel is exactly `service:cache:invalidate`. */
   readonly channelPrefix?: string;
   /** How long a command may take before its reader goes on without it. Default 100, 1 to 10,000. */
   readonly commandTimeoutMs?: number;
-  /** How long a connection may take until it has proved itself. Default 2,000, 10 to 60,000. */
+  /** How long a connection may take to become usable. Default 2,000, 10 to 60,000. */
   readonly connectTimeoutMs?: number;
-  /** How often a connection is asked for a sign of life. Default 5,000, 10 to 60,000. */
+  /** Interval between heartbeats. Default 5,000, 10 to 60,000. */
   readonly heartbeatMs?: number;
-  /** How long reads go without the cache after it stayed silent three times running; doubles up to five times this. Default 1,000, 10 to 60,000. */
+  /** How long reads bypass the cache after three timeouts in a row; doubles up to five times this. Default 1,000, 10 to 60,000. */
   readonly circuitOpenMs?: number;
-  /** How often deletes that are owed are tried. Default 1,000, 10 to 60,000. */
+  /** Interval between attempts at pending deletes. Default 1,000, 10 to 60,000. */
   readonly eraseRetryMs?: number;
-  /** PEM of the authority that signed the server's certificate, where the system does not know it. */
+  /** PEM of the authority that signed the server's certificate, if the system does not trust it. */
   readonly tlsCa?: string | undefined;
-  /** Certificate and private key that this client shows, PEM; both or neither. */
+  /** Certificate and private key of this client, PEM; both or neither. */
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
 }
@@ -60,7 +60,7 @@ const MIN_SECRET_BYTES = 32;
 
 type TimeName = keyof typeof TIMES;
 
-/** Fills in the defaults; throws CacheSettingsError that lists every fault at once. */
+/** Fills in the defaults; throws a CacheSettingsError that lists every fault at once. */
 export const resolveSettings = (settings: CacheSettings): ResolvedSettings => {
   const faults: string[] = [];
   const time = (name: TimeName): number => {
@@ -97,7 +97,7 @@ const parseAddress = (url: string, faults: string[]): CacheAddress | undefined =
   return undefined;
 };
 
-/** Settings or options that cannot be used. The message lists every fault and holds no secret; a retry cannot help. */
+/** Invalid settings or options. The message lists every fault and holds no secret; a retry cannot help. */
 export class CacheSettingsError extends Error {
   override readonly name = 'CacheSettingsError';
   readonly code = 'cache_settings_invalid';

@@ -7,17 +7,14 @@ import type { Seal } from './envelope';
  * undefined, the write and the delete resolve.
  */
 export interface SharedCache {
-  /** The text under a key; undefined where there is none, or where the cache did not answer within its deadline. */
+  /** The text under a key; undefined if there is none, or if the cache did not answer within the deadline. */
   get(key: string): Promise<string | undefined>;
   /**
    * Stores a text for `ttlMs` milliseconds; without it, until deleted or evicted. A write whose outcome is unknown is
    * followed by a delete, so that it cannot surface later.
    */
   set(key: string, value: string, options?: { readonly ttlMs?: number }): Promise<void>;
-  /**
-   * Deletes exact keys. What could not be confirmed is deleted as soon as the cache answers again, for as long as this
-   * process lives.
-   */
+  /** Deletes exact keys. Unconfirmed deletes are repeated once the cache answers again, for as long as this process lives. */
   delete(keys: readonly string[]): Promise<void>;
 }
 
@@ -27,9 +24,9 @@ export interface InvalidationChannel {
   publish(message: CacheInvalidation): Promise<boolean>;
   /** Hands a message to the listeners of this process alone, at once. */
   deliver(message: CacheInvalidation): void;
-  /** Calls the listener for every valid message; returns what ends it. A listener may hear the same message twice. */
+  /** Calls the listener for every valid message; returns a function that unsubscribes. A listener may hear the same message twice. */
   subscribe(listener: (message: CacheInvalidation) => void): () => void;
-  /** Calls the listener each time the channel becomes ready, the first time too: messages before it may have been lost. */
+  /** Calls the listener each time the channel becomes ready, the first time too: earlier messages may have been lost. */
   onReconnect(listener: () => void): () => void;
 }
 
@@ -50,10 +47,10 @@ export interface CacheStatus {
 export interface Cache {
   readonly shared: SharedCache;
   readonly invalidations: InvalidationChannel;
-  /** Signs entries; undefined where no secret is configured, or no cache. */
+  /** Signs entries; undefined if no secret or no cache is configured. */
   readonly seal?: Seal | undefined;
   status(): CacheStatus;
-  /** Counts an event; what is built on the cache reports through it. */
+  /** Counts an event. Components built on the cache report through it. */
   record(event: CacheEvent): void;
   /** Closes both connections; a second call waits for the first. Afterwards the cache behaves as one that is not configured. */
   close(): Promise<void>;

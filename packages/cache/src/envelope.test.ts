@@ -7,7 +7,7 @@ const anything = compileValidator({} as never);
 const numberOnly = compileValidator({ type: 'number' } as never);
 
 describe('an envelope', () => {
-  it('brings back any JSON value and its time', () => {
+  it('round-trips any JSON value and its time', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 0, max: NOW }), (value, loadedAt) => {
         const text = encodeEnvelope('k', { value, loadedAt });
@@ -19,7 +19,7 @@ describe('an envelope', () => {
     );
   });
 
-  it('makes a value no younger than it is', () => {
+  it('never makes a value look younger than it is', () => {
     expect(encodeEnvelope('k', { value: 1, loadedAt: 1_000.9 })).toBe('c1 1000 1');
   });
 
@@ -57,7 +57,7 @@ describe('an envelope', () => {
     expect(decodeEnvelope('k', text, { validate: numberOnly, now: NOW })).toBeUndefined();
   });
 
-  it('never throws, whatever it finds', () => {
+  it('never throws, for any input', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         decodeEnvelope('k', text, { validate: numberOnly, now: NOW });
@@ -96,10 +96,11 @@ describe('an envelope', () => {
       expect(decodeEnvelope('other', sealed, reader)).toBeUndefined();
     });
 
-    it('refuses an entry in which any one character differs', () => {
+    it('refuses an entry with any one character changed', () => {
       for (let at = 0; at < sealed.length; at += 1) {
         const changed = `${sealed.slice(0, at)}${sealed[at] === '7' ? '8' : '7'}${sealed.slice(at + 1)}`;
-        // The last character of a signature carries two bits that no byte uses; another character with the same four bits is the same signature.
+        // The last character of a signature carries two bits that no byte uses; another character with the same four bits is the same
+        // signature.
         if (
           Buffer.from(changed.slice(3, 46), 'base64url').equals(Buffer.from(sealed.slice(3, 46), 'base64url')) &&
           at >= 3 &&

@@ -18,20 +18,20 @@ export const createSeal =
     createHmac('sha256', secret).update(`${key.length} ${key} `).update(text).digest();
 
 /**
- * Entries in the shared cache are text: a format, the time of the load, JSON; `c1 1763701200000 {"a":1}`. Processes that share a secret put a
- * signature in front: `s1 <base64url> 1763701200000 {"a":1}`. Whoever can write to the cache but does not know the secret cannot make an entry that
- * they accept. A new format is a new first word; processes that do not know it take the entry for damaged and load again.
+ * Entries in the shared cache are text: a format, the time of the load, JSON; `c1 1763701200000 {"a":1}`. Processes that share a secret put
+ * a signature in front: `s1 <base64url> 1763701200000 {"a":1}`. A party that can write to the cache but does not know the secret cannot
+ * forge an entry. A new format is a new first word; processes that do not know it take the entry for damaged and load again.
  */
 const PLAIN = /^c1 (\d{1,16}) /;
 const SEALED = /^s1 ([\w-]{43}) (\d{1,16}) /;
 
-/** A time this far ahead is no difference of clocks but damage, ms. */
+/** A time this far ahead is damage rather than a difference of clocks, ms. */
 const FUTURE_MS = 60_000;
 
 /** The text of an entry; undefined where the value cannot be written as JSON. */
 export const encodeEnvelope = (key: string, { value, loadedAt }: Stamped<unknown>, seal?: Seal): string | undefined => {
   try {
-    // JSON.stringify answers undefined for what has no JSON form, though its type does not say so.
+    // JSON.stringify answers undefined for values without a JSON form, though its type does not say so.
     const json = JSON.stringify(value) as string | undefined;
     if (json === undefined) return undefined;
     const content = `${Math.floor(loadedAt)} ${json}`;
@@ -50,7 +50,7 @@ interface EnvelopeReader<T> {
   readonly seal?: Seal | undefined;
 }
 
-/** Reads an entry; undefined where anything about it is wrong. */
+/** Parses an entry; undefined if anything about it is wrong. */
 export const decodeEnvelope = <T>(key: string, text: string, reader: EnvelopeReader<T>): Stamped<T> | undefined => {
   const header = reader.seal ? checkSeal(key, text, reader.seal) : PLAIN.exec(text);
   if (!header) return undefined;

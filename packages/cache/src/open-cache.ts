@@ -19,8 +19,8 @@ const NO_CACHE =
   'No cache is configured: this process reads from the database, more slowly, and sees changes made by others only when its own entries end.';
 
 /**
- * Opens the shared cache and its invalidation channel. Returns at once and connects in the background, again and again, for
- * ever: whether the cache is up shows in `status`. Throws CacheSettingsError where the settings cannot be used.
+ * Opens the shared cache and its invalidation channel. Returns at once and connects in the background, retrying for ever; `status` says
+ * whether the cache is up. Throws CacheSettingsError if the settings are invalid.
  */
 export const openCache = (
   settings: CacheSettings,
@@ -89,8 +89,8 @@ const openCommands = (opening: Opening): CommandSide => {
       else log.info({}, 'The cache answers in time again.');
     },
   });
-  // An ordinary read of a key that nobody writes: what works for it works for every read, and a server that wants a
-  // password, is loading or forbids this user says so.
+  // An ordinary read of a key that nobody writes. If it works, every read works; a server that wants a password, is loading or forbids
+  // reads to this user answers it with an error.
   const connection = connect(opening, 'commands', {
     prepare: (client) => client.get(`${keyPrefix}probe`),
     beat: (client) => client.get(`${keyPrefix}probe`),
@@ -107,7 +107,7 @@ const openCommands = (opening: Opening): CommandSide => {
       record({ type: 'erasures_dropped', count });
       log.error(
         { count },
-        'Too many deletes are owed to the cache; entries may be stale until they expire or are refreshed.',
+        'Too many deletes are pending for the cache; entries may be stale until they expire or are refreshed.',
       );
     },
   });
@@ -146,7 +146,7 @@ const connect = (
   });
 };
 
-/** An observer that fails must not fail a read; it is reported once. */
+/** An observer that fails must not fail a read; it is logged once. */
 const shielded = (onEvent: (event: CacheEvent) => void, log: CacheLog): ((event: CacheEvent) => void) => {
   let isReported = false;
   return (event) => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   server = await startOwnServer();
   hostPort = new URL(server.url).host;
   raw = await connectRaw(server.url);
-  // Each test says whether the server has a password.
+  // Each test sets whether the server has a password.
   await raw.sendCommand(['CONFIG', 'SET', 'requirepass', '']);
 });
 afterEach(closeAll);
@@ -31,7 +31,7 @@ describe('a server with a password', () => {
   beforeEach(() => raw.sendCommand(['CONFIG', 'SET', 'requirepass', SECRET]));
   afterEach(() => raw.sendCommand(['CONFIG', 'SET', 'requirepass', '']));
 
-  it('opens to the password in the URL, in any database', async () => {
+  it('accepts the password in the URL, in any database', async () => {
     const { cache, log } = await openUp({ url: `redis://:${ENCODED}@${hostPort}/3` });
     await cache.shared.set('k', 'a');
     await expect(cache.shared.get('k')).resolves.toBe('a');
@@ -41,7 +41,7 @@ describe('a server with a password', () => {
   it.each([
     ['a wrong password', (): string => `redis://:wrong${ENCODED}@${hostPort}`, 'WRONGPASS'],
     ['no password', (): string => `redis://${hostPort}`, 'NOAUTH'],
-  ])('stays shut to %s, and says so without it', async (_what, url, reason) => {
+  ])('refuses %s, with an error that omits it', async (_what, url, reason) => {
     const { cache, log } = open({ url: url() });
     await eventually(() => reasons(log).length === 2, 'both connections were refused');
     expect(reasons(log)).toEqual([reason, reason]);
@@ -52,7 +52,7 @@ describe('a server with a password', () => {
 });
 
 describe('a plain cache endpoint', () => {
-  it('needs to know no command but GET, SET, DEL, PUBLISH and SUBSCRIBE', async () => {
+  it('needs no commands but GET, SET, DEL, PUBLISH and SUBSCRIBE', async () => {
     const rights = ['on', `>${SECRET}`, 'resetkeys', '~p:*', 'resetchannels', '&service:cache:invalidate', '-@all'];
     await raw.sendCommand(['ACL', 'SETUSER', 'plain', ...rights, '+get', '+set', '+del', '+publish', '+subscribe']);
     const url = `redis://plain:${ENCODED}@${hostPort}`;
@@ -65,7 +65,7 @@ describe('a plain cache endpoint', () => {
     const workspace_id = '3f0b8f4e-6f5c-4f0e-9a53-2f1f3c9b7a10';
     await expect(cache.invalidations.publish({ v: 1, kind: 'rule', workspace_id, keys: ['k'] })).resolves.toBe(true);
     await eventually(() => heard.length > 0, 'the message has come');
-    // The subscriber's sign of life is PING, which this user may not send: the refusal is a sign of life too.
+    // The subscriber's heartbeat is PING, which this user may not send: the refusal counts as an answer too.
     const refused = async (): Promise<boolean> =>
       /cmdstat_ping:.*rejected_calls=([3-9]|\d\d)/.test(await raw.info('commandstats'));
     await eventually(refused, 'several heartbeats were refused');
@@ -73,7 +73,7 @@ describe('a plain cache endpoint', () => {
     expect(events.filter((event) => event.type === 'connection' && event.state === 'disconnected')).toEqual([]);
   });
 
-  it('does not count as connected where it forbids reading', async () => {
+  it('does not count as connected if reading is forbidden', async () => {
     await raw.sendCommand(['ACL', 'SETUSER', 'blind', 'on', `>${SECRET}`, '~*', '-@all', '+set']);
     const { cache, log } = open({ url: `redis://blind:${ENCODED}@${hostPort}` });
     await eventually(() => reasons(log).length === 2, 'both connections were refused');
@@ -94,7 +94,7 @@ describe('TLS', () => {
     await proxy.close();
   });
 
-  it('names the host, so that an endpoint behind a shared address can tell which is meant', async () => {
+  it('names the host, so that an endpoint behind a shared address can choose its certificate', async () => {
     const names: string[] = [];
     const SNICallback = (name: string, done: (error: Error | null) => void): void => {
       names.push(name);
@@ -111,7 +111,7 @@ describe('TLS', () => {
     await shared.close();
   });
 
-  it('is spoken to rediss://', async () => {
+  it('is reached by rediss://', async () => {
     const opened = open({ url: `rediss://localhost:${proxy.port}`, tlsCa: certificate.cert });
     await untilUp(opened);
     await opened.cache.shared.set('k', 'a');
@@ -129,7 +129,7 @@ describe('TLS', () => {
     expect(reasons(log)).toEqual([reason, reason]);
   });
 
-  it('shows the certificate of this client where the server asks for one, and stays shut without it', async () => {
+  it('is shown the certificate of this client, and refuses a client without one', async () => {
     const own = makeSelfSigned('gateway');
     const asking = await startTcpProxy(Number(new URL(server.url).port), {
       ...{ cert: certificate.cert, key: certificate.key },
@@ -149,7 +149,7 @@ describe('TLS', () => {
     await asking.close();
   });
 
-  it('is not spoken to redis://', async () => {
+  it('is not reached by redis://', async () => {
     const { cache, log } = open({ url: `redis://localhost:${proxy.port}` });
     await eventually(() => reasons(log).length === 2, 'both connections failed');
     expect(cache.status().connected).toBe(false);

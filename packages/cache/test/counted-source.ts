@@ -9,7 +9,7 @@ export const checkThing = compileValidator({
   required: ['name'],
   properties: { name: { type: 'string' } },
   additionalProperties: false,
-} as never) as Validator<Thing>; // The schema is the type's.
+} as never) as Validator<Thing>; // The schema belongs to this type.
 
 /** A source of truth that counts how often it is asked. */
 export interface CountedSource {

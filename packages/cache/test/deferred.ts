@@ -15,5 +15,5 @@ export const createDeferred = <T>(): Deferred<T> => {
   return { promise, resolve, reject };
 };
 
-/** Lets everything run that waits for nothing but promises. */
+/** Lets everything run that waits only for promises. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -35,8 +35,8 @@ const failures = ({ events }: OpenedCache, reason: string): number =>
 const states = ({ events }: OpenedCache, name: string): string[] =>
   events.flatMap((event) => (event.type === 'connection' && event.connection === name ? [event.state] : []));
 
-describe('a server that is not there', () => {
-  it('delays no read, is told once, and is found when it comes', async () => {
+describe('a server that is down at the start', () => {
+  it('delays no read, is logged once, and is used once it starts', async () => {
     await server.kill();
     const opened = open({ url: server.url });
     const source = createCountedSource({ name: 'A' });
@@ -74,7 +74,7 @@ describe('a server that is killed', () => {
     expect(states(opened, 'subscriber')).toEqual(['connected', 'disconnected', 'connected']);
   });
 
-  it('leaves entries in this process to their local TTL, and all are forgotten when the channel is back', async () => {
+  it('leaves entries in this process to their local TTL, and drops them all when the channel is back', async () => {
     const opened = await openUp({ url: server.url });
     const things = pointersOf(opened);
     const source = createCountedSource({ name: 'old' });
@@ -89,8 +89,8 @@ describe('a server that is killed', () => {
   });
 });
 
-describe('the subscriber alone that is cut off', () => {
-  it('makes this process forget when it hears again', async () => {
+describe('a subscriber that alone loses its connection', () => {
+  it('makes this process drop its entries when it is subscribed again', async () => {
     const opened = await openUp({ url: server.url });
     const things = pointersOf(opened);
     const source = createCountedSource({ name: 'old' });
@@ -109,7 +109,7 @@ describe('the subscriber alone that is cut off', () => {
 describe('a server that hangs', () => {
   const patientBeat = { heartbeatMs: 60_000, commandTimeoutMs: 30 };
 
-  it('is waited for three times, then not at all until its circuit lets a probe through', async () => {
+  it('is waited for three times, then bypassed until the circuit admits a probe', async () => {
     const opened = await openUp({ url: server.url, ...patientBeat, circuitOpenMs: 60_000 });
     server.pause();
     for (let index = 0; index < 50; index += 1) await expect(opened.cache.shared.get('k')).resolves.toBeUndefined();
@@ -135,7 +135,7 @@ describe('a server that hangs', () => {
     expect(states(opened, 'commands')).toEqual(['connected']);
   });
 
-  it('is taken for lost when it gives no sign of life, and found again', async () => {
+  it('is declared lost when a heartbeat goes unanswered, and reconnected', async () => {
     const waits = { heartbeatMs: 50, connectTimeoutMs: 200, commandTimeoutMs: 30, circuitOpenMs: 60_000 };
     const opened = await openUp({ url: server.url, ...waits });
     server.pause();
@@ -149,7 +149,7 @@ describe('a server that hangs', () => {
     );
     server.resume();
     await untilUp(opened);
-    // The new connection has proved itself: the circuit, open for a minute yet, is closed.
+    // The new connection has become usable: the circuit, which would stay open for another minute, is closed.
     const { shared } = opened.cache;
     await eventually(
       async () => (await shared.set('k', 'a'), (await shared.get('k')) === 'a'),
@@ -167,7 +167,7 @@ describe('a server that hangs', () => {
 });
 
 describe('a server that refuses', () => {
-  it('writes for want of memory: told once, reads go on', async () => {
+  it('writes for lack of memory: logged once, reads go on', async () => {
     const opened = await openUp({ url: server.url });
     const raw = await connectRaw(server.url);
     await raw.sendCommand(['CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1']);
@@ -182,7 +182,7 @@ describe('a server that refuses', () => {
     raw.destroy();
   });
 
-  it('writes because it became a replica: connected again, to wherever the address leads', async () => {
+  it('writes because it became a replica: reconnects to the current address', async () => {
     const opened = await openUp({ url: server.url });
     const raw = await connectRaw(server.url);
     await raw.sendCommand(['REPLICAOF', '127.0.0.1', '1']);

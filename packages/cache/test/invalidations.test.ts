@@ -30,7 +30,7 @@ const listen = ({ cache }: OpenedCache): CacheInvalidation[] => {
 };
 
 describe('the invalidation channel', () => {
-  it('carries a message to every process, the sender too', async () => {
+  it('carries a message to every process, including the sender', async () => {
     const [one, two] = [await process(), await process()];
     const [heardByOne, heardByTwo] = [listen(one), listen(two)];
     await expect(one.cache.invalidations.publish(MESSAGE)).resolves.toBe(true);
@@ -40,7 +40,7 @@ describe('the invalidation channel', () => {
     expect(two.events).toContainEqual({ type: 'invalidation', direction: 'received', kind: 'rule' });
   });
 
-  it('is apart from that of another prefix, and named exactly without one', async () => {
+  it('is separate for each prefix, and has its exact name without one', async () => {
     const [one, other] = [await process(), await openUp({ url, ...prefixes, channelPrefix: 'other.' })];
     const heard = listen(other);
     await one.cache.invalidations.publish(MESSAGE);
@@ -51,7 +51,7 @@ describe('the invalidation channel', () => {
     expect(plain.cache.status().channel.name).toBe('service:cache:invalidate');
   });
 
-  it('counts what is no message, ignores it, and goes on', async () => {
+  it('counts and ignores an invalid message, and goes on', async () => {
     const one = await process();
     const heard = listen(one);
     const raw = await connectRaw(url);
@@ -104,7 +104,7 @@ describe('a writer and its readers', () => {
     await invalidator.close();
   });
 
-  it('undo an old value that was shared after the first delete', async () => {
+  it('remove an old value that was shared after the first delete', async () => {
     const [writer, reader] = [await process(), await process()];
     const invalidator = createInvalidator(writer.cache, { secondDeleteMs: 3_000 });
     const heard = listen(reader);

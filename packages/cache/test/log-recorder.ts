@@ -6,7 +6,7 @@ export interface LogLine {
   readonly message: string;
 }
 
-/** A log that keeps its lines. */
+/** A logger that records its lines. */
 export interface LogRecorder extends CacheLog {
   readonly lines: LogLine[];
   /** Everything that was logged, as text. */

@@ -8,7 +8,7 @@ const { cacheUrl, uniqueName } = testStack();
 let raw: RawClient;
 let proxy: TcpProxy;
 let key: string;
-/** Impatient with commands, patient with the connection. */
+/** Short deadlines for commands, long ones for the connection. */
 let settings: { url: string; keyPrefix: string; commandTimeoutMs: number; heartbeatMs: number };
 
 beforeEach(async () => {
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('a delete that was lost', () => {
-  it('is made up for on the next connection', async () => {
+  it('is repeated on the next connection', async () => {
     const { cache } = await openUp({ ...settings, eraseRetryMs: 60_000 });
     await raw.set(key, 'old');
     proxy.hold();
@@ -37,7 +37,7 @@ describe('a delete that was lost', () => {
     await eventually(async () => (await raw.exists(key)) === 0, 'the entry is gone');
   });
 
-  it('because there was no connection is made up for on the next', async () => {
+  it('because there was no connection is made on the next one', async () => {
     const { cache } = await openUp({ ...settings, eraseRetryMs: 60_000 });
     await raw.set(key, 'old');
     proxy.cut();
@@ -48,15 +48,15 @@ describe('a delete that was lost', () => {
 });
 
 describe('a write whose outcome is unknown', () => {
-  it('is undone when it comes late', async () => {
+  it('is undone when it is executed late', async () => {
     const { cache, events } = await openUp(settings);
     proxy.hold();
     await cache.shared.set('k', 'old');
     expect(events).toContainEqual({ type: 'command_failed', command: 'set', reason: 'timeout' });
     proxy.release();
-    // Executed now, then deleted: at the latest, the second delete finds it.
+    // Executed now, then deleted: at the latest by the second delete.
     await eventually(async () => (await raw.exists(key)) === 0, 'the entry is gone');
     await raw.set(key, 'late');
-    await eventually(async () => (await raw.exists(key)) === 0, 'what comes later still is gone');
+    await eventually(async () => (await raw.exists(key)) === 0, 'the later write is gone');
   });
 });

@@ -7,7 +7,7 @@ export interface MemoryCache extends Cache {
   readonly events: CacheEvent[];
   /** Events of one type, oldest first. */
   eventsOf<T extends CacheEvent['type']>(type: T): Extract<CacheEvent, { type: T }>[];
-  /** Plays the return of the channel after a gap. */
+  /** Simulates the return of the channel after a gap. */
   reconnect(): void;
 }
 

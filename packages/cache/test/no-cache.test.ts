@@ -4,7 +4,7 @@ import { createLogRecorder } from './log-recorder';
 import { open } from './opened-cache';
 
 describe('without a cache', () => {
-  it('says so at its opening; writes are discarded, reads are empty, messages are not sent', async () => {
+  it('logs this at its start; writes are discarded, reads find nothing, messages are not sent', async () => {
     const { cache, log, events } = open({ url: undefined });
     await cache.shared.set('k', 'a');
     await expect(cache.shared.get('k')).resolves.toBeUndefined();
@@ -61,7 +61,7 @@ describe('without a cache', () => {
 });
 
 describe('an observer of events that fails', () => {
-  it('is reported once and fails no read', async () => {
+  it('is logged once and fails no read', async () => {
     const log = createLogRecorder();
     const cache = openCache({ url: undefined, keyPrefix: '' }, log, () => {
       throw new RangeError('broken observer');

@@ -1,7 +1,7 @@
 import { type Cache, type CacheEvent, type CacheSettings, openCache } from '../src';
 import { createLogRecorder, type LogRecorder } from './log-recorder';
 
-/** A cache on a real server, with what it told. */
+/** A cache on a real server, with the events and log lines it produced. */
 export interface OpenedCache {
   readonly cache: Cache;
   readonly log: LogRecorder;
@@ -10,7 +10,7 @@ export interface OpenedCache {
 
 const opened: Cache[] = [];
 
-/** Opens a cache that `closeAll` closes. It waits long for a busy machine; tests of faults shorten what they are about. */
+/** Opens a cache that `closeAll` closes. Its deadlines allow for a busy machine; tests of faults shorten those they need. */
 export const open = (settings: Partial<CacheSettings> & Pick<CacheSettings, 'url'>): OpenedCache => {
   const log = createLogRecorder();
   const events: CacheEvent[] = [];
@@ -34,7 +34,7 @@ export const closeAll = async (): Promise<void> => {
 const DEADLINE_MS = 90_000;
 const POLL_MS = 10;
 
-/** Waits until something is so; fails after 90 s, which only a broken program takes. */
+/** Waits until a condition holds; fails after 90 s, which only a defect takes. */
 export const eventually = async (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> => {
   const until = performance.now() + DEADLINE_MS;
   while (!(await isSo())) {

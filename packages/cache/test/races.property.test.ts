@@ -19,7 +19,7 @@ interface Served {
   readonly at: number;
 }
 
-/** Actions: few writes close together, reads all around them; times in ms of virtual time. */
+/** Actions: few writes close together, with reads all around them; times in ms of virtual time. */
 const between = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
 const someOf = (kind: Action['kind'], at: fc.Arbitrary<number>, count: number): fc.Arbitrary<Action[]> =>
   fc.array(fc.record({ at, process: between(0, PROCESSES - 1), kind: fc.constant(kind) }), {
@@ -41,10 +41,10 @@ const windowOf = (from: fc.Arbitrary<number>, longest: number): fc.Arbitrary<Win
   fc.tuple(from, between(1, longest)).map(([start, length]) => ({ from: start, to: start + length }));
 
 const seed = fc.integer();
-/** A counterexample is told by its seed; making it smaller takes minutes and rarely makes it clearer. */
+/** A counterexample is reported by its seed; shrinking takes minutes and rarely makes it clearer. */
 const runs = (numRuns: number) => ({ numRuns, endOnFailure: true });
 
-/** Plays the actions up to `end` and answers what every read got and when. */
+/** Runs the actions up to `end` and answers what every read got and when. */
 const play = async (
   options: WorldOptions,
   actions: readonly Action[],
@@ -83,13 +83,13 @@ const base = {
 
 afterEach(() => void jest.useRealTimers());
 
-describe('once the world is at rest, every process sees the last committed value', () => {
+describe('once the system is at rest, every process sees the last committed value', () => {
   const actions = actionsOf(between(3_000, 4_500), between(2_000, 7_000), 20);
   const deaf = fc.array(fc.tuple(between(0, PROCESSES - 1), windowOf(between(2_000, 4_000), 7_000)), { maxLength: 3 });
   const cuts = fc.array(fc.tuple(between(0, PROCESSES - 1), windowOf(between(2_000, 4_000), 8_000)), { maxLength: 3 });
   const pauses = fc.array(windowOf(between(2_000, 5_000), 6_000), { maxLength: 2 });
 
-  it('holds without any TTL, whatever was lost while a process was deaf', async () => {
+  it('holds without any TTL, whatever messages were lost while a process was disconnected', async () => {
     await fc.assert(
       fc.asyncProperty(seed, actions, deaf, async (aSeed, todo, deafWindows) => {
         const [world] = await play({ ...base, seed: aSeed, deaf: deafWindows }, todo, 20_000);
@@ -119,7 +119,7 @@ describe('once the world is at rest, every process sees the last committed value
 describe('with no invalidation at all, no value is served beyond its TTL', () => {
   const TTL_MS = 20_000;
   const LOAD_MS = 50;
-  /** A reader gets its value at most this long after the load or the fetch that brought it, ms. */
+  /** A reader gets its value at most this long after its load or fetch, ms. */
   const ON_THE_WAY_MS = 250;
   const actions = actionsOf(between(1_000, 2_000), between(0, 45_000), 15);
   const ttl = { ...base, localTtlMs: TTL_MS, sharedTtlMs: TTL_MS, longestLoadMs: LOAD_MS };
@@ -132,7 +132,7 @@ describe('with no invalidation at all, no value is served beyond its TTL', () =>
     }
   };
 
-  it('even where the clocks of the processes differ', async () => {
+  it('even if the clocks of the processes differ', async () => {
     const ahead = between(-50_000, 50_000);
     await fc.assert(
       fc.asyncProperty(seed, actions, fc.tuple(ahead, ahead, ahead), async (aSeed, todo, clocksAhead) => {
@@ -143,7 +143,7 @@ describe('with no invalidation at all, no value is served beyond its TTL', () =>
     );
   });
 
-  it('even where the server paused and executed writes late', async () => {
+  it('even if the server paused and executed writes late', async () => {
     const pauses = fc.array(windowOf(between(500, 30_000), 20_000), { minLength: 1, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(seed, actions, pauses, async (aSeed, todo, serverPauses) => {

@@ -1,6 +1,6 @@
 import { createClient } from 'redis';
 
-/** A plain client beside the package, to see what is really in the server. */
+/** A plain client beside the package, to see what the server really holds. */
 export const connectRaw = async (url: string) => {
   const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
   client.on('error', () => undefined);

@@ -54,7 +54,7 @@ describe('a read-through on a real server', () => {
     expect(left).toBeLessThan(TTL_MS);
   });
 
-  it('never serves an entry beyond the TTL that began with its load, wherever it went', async () => {
+  it('never serves an entry beyond the TTL that began with its load, in any process', async () => {
     const [one, two, three] = [await process(), await process(), await process()];
     const source = createCountedSource(A);
     await one.keys.read('k', source.load);
@@ -62,14 +62,14 @@ describe('a read-through on a real server', () => {
     now = T0 + TTL_MS - 1;
     await expect(two.keys.read('k', source.load)).resolves.toEqual(A);
     expect(source.loads()).toBe(1);
-    // An entry that another process has just served ends for all: its owner, processes that copied it, and new readers.
+    // An entry that another process has just served expires for all: its owner, processes that copied it, and new readers.
     now = T0 + TTL_MS;
     source.becomes(undefined);
     for (const { keys } of [two, one, three]) await expect(keys.read('k', source.load)).resolves.toBeUndefined();
     expect(source.loads()).toBe(4);
   });
 
-  it('heals a damaged entry', async () => {
+  it('replaces a damaged entry', async () => {
     const [one, two] = [await process(), await process()];
     await raw.set(`${keyPrefix}k`, '{"name":"A","role":"admin"}');
     const source = createCountedSource(A);
@@ -80,7 +80,7 @@ describe('a read-through on a real server', () => {
     expect(one.events).toContainEqual({ type: 'damaged', name: 'keys' });
   });
 
-  it('takes an entry of another type for none', async () => {
+  it('treats an entry of another type as missing', async () => {
     const { keys, log } = await process();
     await raw.lPush(`${keyPrefix}k`, 'x');
     await expect(keys.read('k', createCountedSource(A).load)).resolves.toEqual(A);
@@ -90,7 +90,7 @@ describe('a read-through on a real server', () => {
     );
   });
 
-  it('loads again what the server has forgotten', async () => {
+  it('reloads entries that the server has lost', async () => {
     const [one, two] = [await process(), await process()];
     const source = createCountedSource(A);
     await one.keys.read('k', source.load);

@@ -26,7 +26,7 @@ describe('the shared cache', () => {
     await expect(other.cache.shared.get('k')).resolves.toBeUndefined();
   });
 
-  it('tells an empty text from none', async () => {
+  it('distinguishes an empty text from none', async () => {
     const { cache } = await openUp({ url, keyPrefix });
     await cache.shared.set('empty', '');
     await expect(cache.shared.get('empty')).resolves.toBe('');
@@ -69,7 +69,7 @@ describe('the shared cache', () => {
     expect(events.filter(({ type }) => type === 'command_failed')).toEqual([]);
   });
 
-  it('refuses work beyond its queue instead of growing', async () => {
+  it('refuses commands beyond its queue instead of growing', async () => {
     const { cache, events } = await openUp({ url, keyPrefix, commandTimeoutMs: 10_000 });
     await Promise.all(Array.from({ length: 10_100 }, () => cache.shared.get('k')));
     expect(events).toContainEqual({ type: 'command_failed', command: 'get', reason: 'skipped' });
@@ -79,7 +79,7 @@ describe('the shared cache', () => {
 });
 
 describe('a cache that is closed', () => {
-  it('is empty, takes nothing and says that it is not connected', async () => {
+  it('reads nothing, stores nothing and reports that it is not connected', async () => {
     const { cache } = await openUp({ url, keyPrefix });
     await cache.shared.set('k', 'a');
     await Promise.all([cache.close(), cache.close()]);
@@ -97,7 +97,7 @@ describe('a cache that is closed', () => {
     expect(cache.status().connected).toBe(false);
   });
 
-  it('logs its end neither as a loss nor as an error', async () => {
+  it('logs its closing neither as a loss nor as an error', async () => {
     const { cache, log } = await openUp({ url, keyPrefix });
     await cache.close();
     expect(log.lines.map(({ level }) => level)).toEqual(['info', 'info']);

@@ -33,15 +33,15 @@ export interface WorldOptions {
 }
 
 /**
- * A database with one row, a cache server and some processes, in virtual time. Everything of the package is real but the
- * sockets: a client's commands travel, wait for a paused server, are executed in order, and are answered.
+ * A database with one row, a cache server and some processes, in virtual time. All code of the package is real except the sockets: a
+ * client's commands travel, wait for a paused server, are executed in order, and are answered.
  */
 export interface World {
   /** Reads in one process; answers the number of the version that it got. */
   read(process: number): Promise<number>;
   /** Commits the next version and announces it from one process. `silent` leaves the announcement out. */
   write(process: number, silent?: boolean): Promise<void>;
-  /** When each version was committed, ms of virtual time; version 0 always was there. */
+  /** When each version was committed, ms of virtual time; version 0 was always there. */
   readonly commits: readonly number[];
   close(): Promise<void>;
 }
@@ -117,7 +117,7 @@ const createServer = ({ pauses, deaf, cuts }: WorldOptions, random: () => number
       return {
         execute: async (work) => {
           const sentAt = virtualNow();
-          // A server that awakes does not look at its connections in the order in which they wrote.
+          // A server that resumes does not read its connections in the order in which they wrote.
           const arrival = sentAt + random() * 20;
           const isHeld = awake(arrival) > arrival;
           executedUntil = Math.max(executedUntil, awake(arrival) + (isHeld ? random() * 200 : 0));
@@ -156,7 +156,7 @@ const startProcess = (
     sharedTtlMs: options.sharedTtlMs,
     refreshAfterMs: Infinity,
     validate: checkThing,
-    // Far from zero, so that a clock can be behind.
+    // Far from zero, so that a clock can be behind it.
     clock: () => 1_000_000_000 + virtualNow() + ahead,
   });
   return { things, invalidator: createInvalidator(cache) };

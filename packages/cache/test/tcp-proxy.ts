@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
-/** A door in front of a server, which a test can shut. */
+/** A TCP proxy in front of a server, which a test can interrupt. */
 export interface TcpProxy {
   readonly port: number;
-  /** Keeps what clients send until `release`. */
+  /** Holds what clients send until `release`. */
   hold(): void;
-  /** Forwards what was kept, and everything from now on. */
+  /** Forwards what was held, and everything from now on. */
   release(): void;
-  /** Throws away what was kept and cuts every connection; later ones pass. */
+  /** Discards what was held and closes every connection; later connections pass. */
   cut(): void;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ interface Pair {
   kept: Buffer[];
 }
 
-/** Starts a door to a port on loopback; with `tls`, clients speak TLS to it. */
+/** Starts a proxy to a port on loopback; with `tls`, clients speak TLS to it. */
 export const startTcpProxy = async (targetPort: number, tls?: TlsOptions): Promise<TcpProxy> => {
   const pairs = new Set<Pair>();
   let holding = false;

@@ -1,9 +1,8 @@
 import { type CallOutside, type FlowRun, type KeepOutputs, type OutsideCall, type Secret } from '@decision/flows';
-import { backOffMs, pause } from '@decision/waiting';
+import { backOffMs, createSlots, pause, type Slots } from '@decision/waiting';
 import { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
 import { Circuits, type Verdict } from './core/circuits';
 import { idempotencyKeyOf } from './core/identity';
-import { Places } from './core/places';
 import { type Redactor, redactorOf, secretsIn } from './core/redaction';
 import { resultEntryOf, type ResultStore } from './core/result-cache';
 
@@ -16,20 +15,20 @@ export interface CallEnd {
 
 interface ConnectorsOptions {
   readonly connectors: readonly Connector[];
-  /** Where results of nodes with `useCache` are kept; without it, or while it does not answer, every node runs. */
+  /** Where results of nodes with `useCache` are kept. Without it, or while it does not answer, every node runs. */
   readonly cache?: ResultStore | undefined;
-  /** Calls with a target that run at once in this process. Default 256. */
+  /** Calls with a target that may run at once in this process. Default 256. */
   readonly maxCalls?: number;
-  /** Calls that run at once to one target. Default 32. */
+  /** Calls that may run at once to one target. Default 32. */
   readonly maxCallsPerTarget?: number;
-  /** Calls that wait for a place; more are refused. Default 10,000. */
+  /** Calls that may wait; more are refused. Default 10,000. */
   readonly maxWaiting?: number;
-  /** Calls in a row that fail before a target is left alone for a while. Default 5. */
+  /** Consecutive failed calls before a target's circuit opens. Default 5. */
   readonly circuitFailures?: number;
-  /** That while, ms. Default 10,000. */
+  /** How long the circuit stays open, ms. Default 10,000. */
   readonly circuitOpenMs?: number;
   readonly onCallEnd?: (end: CallEnd) => void;
-  /** Told of faults of a connector itself, which callers see as one general sentence. The text shows no secret. */
+  /** Called with faults of a connector itself, which callers see as one general sentence. The text contains no secret. */
   readonly onFault?: (fault: { readonly type: string; readonly stack: string }) => void;
   /** In [0, 1): spreads the pauses between attempts. Default `Math.random`. */
   readonly random?: () => number;
@@ -41,11 +40,11 @@ interface ConnectorsStatus {
   readonly openCircuits: number;
 }
 
-/** Answers the nodes of flows that reach out. */
+/** Runs the nodes of flows that reach out. */
 export interface Connectors {
   /** The port of one run. Its calls answer JSON, and reject with a {@link ConnectorFailure} that shows no secret. */
   callFor(run: FlowRun): CallOutside;
-  /** Finds where the outputs of subflows are kept that one run may read and write. */
+  /** Finds the cached outputs of subflows that one run may read and write. */
   keepFor(run: FlowRun): KeepOutputs;
   status(): ConnectorsStatus;
   /** Aborts the calls that still run, refuses new ones, and closes what connectors hold open. */
@@ -58,10 +57,10 @@ const RETRY_PAUSES = { initialMs: 100, maxMs: 5_000 } as const;
 /** Longest delay of a timer that the runtime keeps. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Binds kinds of nodes to what is common to all of them: deadlines, attempts, circuits, places, cached results, redaction. */
+/** Adds to each kind of node what all have in common: deadlines, attempts, circuits, concurrency limits, cached results, redaction. */
 export const createConnectors = (options: ConnectorsOptions): Connectors => new BoundConnectors(options);
 
-/** A call on its way. */
+/** A call in progress. */
 interface Asked {
   readonly run: FlowRun;
   readonly call: OutsideCall;
@@ -71,7 +70,7 @@ interface Asked {
 
 class BoundConnectors implements Connectors {
   private readonly byType: ReadonlyMap<string, Connector>;
-  private readonly places: Places;
+  private readonly slots: Slots;
   private readonly circuits: Circuits;
   private readonly stopping = new AbortController();
   private readonly running = new Set<AbortController>();
@@ -80,7 +79,10 @@ class BoundConnectors implements Connectors {
     const { connectors, maxCalls = 256, maxCallsPerTarget = 32, maxWaiting = 10_000 } = options;
     const { circuitFailures = 5, circuitOpenMs = 10_000 } = options;
     this.byType = new Map(connectors.map((connector) => [connector.type, connector]));
-    this.places = new Places({ maxCalls, maxCallsPerTarget, maxWaiting });
+    this.slots = createSlots({
+      ...{ running: maxCalls, runningPerKey: maxCallsPerTarget, waiting: maxWaiting },
+      refusal: (target) => tooManyWaiting(target, maxWaiting),
+    });
     this.circuits = new Circuits({
       failures: circuitFailures,
       openMs: circuitOpenMs,
@@ -109,7 +111,7 @@ class BoundConnectors implements Connectors {
   }
 
   status(): ConnectorsStatus {
-    return { running: this.places.running, waiting: this.places.waiting, openCircuits: this.circuits.open };
+    return { running: this.slots.running, waiting: this.slots.waiting, openCircuits: this.circuits.open };
   }
 
   async stop(): Promise<void> {
@@ -168,7 +170,7 @@ class BoundConnectors implements Connectors {
     );
   }
 
-  /** Does the work until its deadline, and waits no longer for it even if it does not notice that it is aborted. */
+  /** Works until its deadline, and does not wait longer even if the work ignores the abort. */
   private async withinTime(connector: Connector, asked: Asked): Promise<NodeOutputs> {
     const { run, call } = asked;
     if (this.stopping.signal.aborted) throw stopped();
@@ -191,17 +193,17 @@ class BoundConnectors implements Connectors {
       clearTimeout(timer);
       call.signal.removeEventListener('abort', giveUp);
       this.running.delete(ending);
-      // What is still open is not needed any more.
+      // Open work is no longer needed.
       ending.abort(ABANDONED);
     }
   }
 
-  /** The attempts at a call, in its place, as long as the circuit of its target lets it through. */
+  /** The attempts at a call, within its slot, as long as the circuit of its target admits it. */
   private async attempts(connector: Connector, call: ConnectorCall): Promise<NodeOutputs> {
     const target = connector.targetOf?.(call);
     if (target === undefined) return this.repeat(connector, call);
     const key = `${call.workspaceId} ${connector.type} ${target}`;
-    const leave = await this.places.take(key, target, call.signal);
+    const leave = await this.slots.take({ key, name: target, signal: call.signal });
     try {
       const settle = this.circuits.enter(key, target);
       let verdict: Verdict = 'unknown';
@@ -257,17 +259,17 @@ const connectorCall = (
   within: run.within ?? [],
   attempt: 1,
   notify: call.onNotifications,
-  // Most kinds do not ask for it, and it takes a hash of the inputs.
+  // Most kinds do not read it, and computing it hashes the inputs.
   get idempotencyKey() {
     return idempotencyKeyOf(run, call);
   },
 });
 
-/** The result of the work, or the signal's reason as soon as it aborts; what the work does later is passed over. */
+/** The result of the work, or the signal's reason as soon as it aborts; later results of the work are ignored. */
 const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason as Error); // aborted with the errors below alone
+    stop = () => reject(signal.reason as Error); // only aborted with the errors below
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
   });
@@ -278,14 +280,20 @@ const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T
   }
 };
 
-/** A failure of the call itself, such as an answer 404, still shows that the target answers. */
+const tooManyWaiting = (target: string, maxWaiting: number): ConnectorFailure =>
+  new ConnectorFailure(
+    `${target} is not asked: ${maxWaiting} calls wait for a place already; send fewer requests at once, or raise FLOW_MAX_CALLS and FLOW_MAX_CALLS_PER_TARGET.`,
+    { outcome: 'busy' },
+  );
+
+/** A failure of the call itself, such as a 404, still shows that the target answers. */
 const verdictOf = (error: unknown): Verdict => {
   if (!(error instanceof ConnectorFailure)) return 'unknown';
   if (error.blamesTarget) return 'fails';
   return error.outcome === 'failed' ? 'answers' : 'unknown';
 };
 
-/** `isWhole`: the node had all of its own time, so that its target is to blame. */
+/** `isWhole`: the node had its own time in full, so the target is to blame. */
 const late = (ms: number, isWhole: boolean): ConnectorFailure =>
   new ConnectorFailure(
     isWhole
@@ -294,7 +302,7 @@ const late = (ms: number, isWhole: boolean): ConnectorFailure =>
     { outcome: 'timeout', blamesTarget: isWhole },
   );
 
-/** One for all: every call aborts what it left open with it, and an error takes long to make. */
+/** One shared error: every call aborts its remaining work with it, and creating an error is slow. */
 const ABANDONED = new ConnectorFailure('The flow no longer needs its answer.', { outcome: 'abandoned' });
 
 const stopped = (): ConnectorFailure =>

@@ -1,15 +1,15 @@
 import { isPlainObject } from '@decision/values';
 import { ConnectorFailure } from './connector';
 
-/** A member, an index, or everything. */
+/** A member, an index, or all elements. */
 type Step = { readonly member: string } | { readonly index: number } | 'all';
 
 /** One step: `.name`, `.*`, `['name']`, `["name"]`, `[0]`, `[-1]` or `[*]`. */
 const STEP = /\.([^.[\]]+)|\[(?:'([^']*)'|"([^"]*)"|(-?\d{1,9})|(\*))\]/y;
 
 /**
- * Reads what a JSON path names: `$`, then members, indexes (from the end where negative) and `*`, which makes a list of everything found. The `$`
- * may be left out. Undefined where there is nothing. Throws a {@link ConnectorFailure} for a path in another form.
+ * Reads what a JSON path names: `$`, then members, indexes (from the end where negative) and `*`, which makes a list of all matches. The
+ * `$` may be left out. Undefined if nothing matches. Throws a {@link ConnectorFailure} for a path in another form.
  */
 export const readJsonPath = (value: unknown, path: string): unknown => {
   const steps = stepsOf(path);

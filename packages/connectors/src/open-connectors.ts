@@ -35,7 +35,10 @@ interface Opening {
   readonly outbox: Outbox | undefined;
 }
 
-/** Opens the nodes of flows that reach out. They stop after what was opened later, so that flows in flight can still ask. */
+/**
+ * Opens the nodes of flows that reach out. They are stopped after components that were opened later, so that flows in flight can still use
+ * them.
+ */
 export const openConnectors = (
   cache: Pick<Cache, 'shared' | 'seal'>,
   { config, logger, metrics, stopper, entities, outbox }: Opening,
@@ -118,7 +121,7 @@ const keyValueOf = (config: ConnectorConfig): KeyValueOptions | undefined => {
   throw new StartRefusal('FLOW_VAULT_URL is set, and no token for it; set FLOW_VAULT_TOKEN or FLOW_VAULT_TOKEN_FILE.');
 };
 
-/** A key of the operator: the file where both are set. */
+/** A key of the operator: the file, if both are set. */
 const keyOf = (key: Secret | undefined, file: string | undefined): OperatorKey | undefined => {
   if (file !== undefined) return { file };
   return key && { text: key.reveal() };
@@ -147,7 +150,7 @@ const exportStatus = (metrics: Metrics, connectors: Connectors): void => {
   });
   metrics.gauge({
     name: 'decision_flow_open_circuits',
-    help: 'Targets of nodes that are left alone for a while, since they do not answer.',
+    help: 'Targets of nodes whose circuit is open, since they do not answer.',
     collect() {
       this.set(connectors.status().openCircuits);
     },

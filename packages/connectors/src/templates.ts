@@ -4,7 +4,7 @@ import { ConnectorFailure } from './connector';
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-/** The value that a path with dots names, members and indexes of lists; undefined where there is none. */
+/** The value at a dotted path of members and list indexes; undefined if there is none. */
 export const inputAt = (inputs: Inputs, path: string): unknown => {
   if (Object.hasOwn(inputs, path)) return inputs[path];
   let value: unknown = inputs;
@@ -16,10 +16,10 @@ export const inputAt = (inputs: Inputs, path: string): unknown => {
   return value;
 };
 
-/** Parts of a template: texts, and what stands between `{{` and `}}`. */
+/** Parts of a template: plain texts, and the contents of `{{` and `}}`. */
 type Part = { readonly text: string } | { readonly input: string };
 
-/** The parts of a template in their order. Braces that are not closed are text. */
+/** The parts of a template in order. Unclosed braces are text. */
 export const partsOf = (template: string): readonly Part[] => {
   const parts: Part[] = [];
   let at = 0;
@@ -36,8 +36,8 @@ export const partsOf = (template: string): readonly Part[] => {
 };
 
 /**
- * Replaces each `{{input}}` by what `write` makes of its value, which escapes it for its place; `write` is also given the text before it. Values
- * that are missing come as undefined.
+ * Replaces each `{{input}}` by the text that `write` makes of its value. `write` escapes the value for its position, and also gets the text
+ * before it. Missing values are undefined.
  */
 export const fillTemplate = (
   template: string,
@@ -50,13 +50,13 @@ export const fillTemplate = (
   return filled;
 };
 
-/** A value as plain text: texts, numbers and booleans as they are, a secret revealed, lists and objects as JSON with secrets revealed. */
+/** A value as plain text: texts, numbers and booleans as they are, secrets revealed, lists and objects as JSON with secrets revealed. */
 export const textOf = (value: unknown): string => {
   const plain = revealed(value);
   return typeof plain === 'string' ? plain : JSON.stringify(plain ?? null);
 };
 
-/** As {@link textOf}; a missing value is a fault of the node that names field and input. */
+/** As {@link textOf}; for a missing value it throws a failure that names the field and the input. */
 export const neededText = (value: unknown, input: string, field: string): string => {
   if (!isMissing(value)) return textOf(value);
   throw new ConnectorFailure(
@@ -65,7 +65,7 @@ export const neededText = (value: unknown, input: string, field: string): string
   );
 };
 
-/** A value with its secrets revealed, wherever they stand. */
+/** A value with its secrets revealed, at any depth. */
 export const revealed = (value: unknown): unknown => {
   if (value instanceof Secret) return value.reveal();
   if (Array.isArray(value)) return value.map(revealed);

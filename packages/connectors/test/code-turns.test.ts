@@ -7,7 +7,7 @@ const ENDLESS = 'for (;;) {}';
 let connectors: Connectors | undefined;
 afterEach(() => connectors?.stop());
 
-/** Code of a workspace; with a bound of a minute nothing that has to end ends by its own time. */
+/** Code of a workspace; the time limit is a minute, so that only explicit stops end a run. */
 const pool = (options: Parameters<typeof createCodeConnector>[0]) => {
   const bound = createConnectors({ connectors: [createCodeConnector({ maxRunMs: 60_000, ...options })] });
   connectors = bound;
@@ -18,7 +18,7 @@ const pool = (options: Parameters<typeof createCodeConnector>[0]) => {
 };
 
 describe('a batch of runs', () => {
-  it('CN-52, CN-59: gives each run of a batch a context of its own', async () => {
+  it('CN-52, CN-59: gives each run of a batch its own context', async () => {
     const run = pool({ threads: 1 });
     const code =
       "outputs.seen = [typeof kept, ({}).kept === undefined]; globalThis.kept = 1; Object.prototype.kept = 1; Object.prototype.toJSON = () => ''; Array.prototype[0] = 5";
@@ -28,7 +28,7 @@ describe('a batch of runs', () => {
     expect(seen.filter((_, index) => index % 2 === 0)).toEqual(Array(20).fill({ seen: 'undefined,true,true' }));
   });
 
-  it('CN-59: lets what exceeds a limit fail alone', async () => {
+  it('CN-59: fails only the run that exceeds a limit', async () => {
     const run = pool({ threads: 1, maxRunMs: 1_500 });
     const hostile = [
       ENDLESS,
@@ -53,7 +53,7 @@ describe('a batch of runs', () => {
     ]);
   });
 
-  it('CN-59: begins elsewhere what stands behind a run that takes long, and answers what stands before it', async () => {
+  it('CN-59: moves the runs behind a long one to another thread, and answers the runs before it', async () => {
     const run = pool({ threads: 2 });
     const quick = (count: number) => Array.from({ length: count }, (_, n) => run(`outputs.n = ${n}`));
     const before = quick(6);
@@ -64,7 +64,7 @@ describe('a batch of runs', () => {
     await expect(endless).resolves.toMatch(/stop/);
   });
 
-  it('CN-53: ends the code of a run that nobody needs any more, and never begins one that has not begun', async () => {
+  it('CN-53: stops a run that nobody needs, and never begins one that has not begun', async () => {
     const run = pool({ threads: 1 });
     const end = new AbortController();
     const endless = Array.from({ length: 5 }, () => run(ENDLESS, 'w1', end.signal));
@@ -75,18 +75,18 @@ describe('a batch of runs', () => {
 });
 
 describe('the waiting line', () => {
-  it('CN-59: lets one workspace have its turn after one run of another that takes all of its time', async () => {
+  it('CN-59: gives one workspace its turn after one run of another that uses all of its time', async () => {
     const run = pool({ threads: 1, maxRunMs: 100 });
     let ended = 0;
     const flood = Array.from({ length: 12 }, () => run(ENDLESS, 'w1').then(() => (ended += 1)));
     const seen = await Promise.all(Array.from({ length: 10 }, () => run('outputs.ok = true', 'w2').then(() => ended)));
-    // The one that had begun; and one more, where the first answer came while that ran.
+    // The run that had begun, and one more if the first answer came while that ran.
     expect(Math.max(...seen)).toBeLessThanOrEqual(2);
     await Promise.all(flood);
     expect(ended).toBe(12);
   });
 
-  it('CN-58: refuses a run of the workspace that has most of them wait', async () => {
+  it('CN-58: refuses a run of the workspace with the most waiting runs', async () => {
     const run = pool({ threads: 1, maxRunMs: 100, maxWaiting: 3 });
     const flood = Array.from({ length: 5 }, () => run(ENDLESS, 'w1'));
     const other = run('outputs.ok = true', 'w2');
@@ -94,7 +94,7 @@ describe('the waiting line', () => {
     await expect(other).resolves.toEqual({ ok: true });
     const refused = expect.stringMatching(/^3 runs of code wait for a thread already/);
     const ran = expect.stringMatching(/^This code ran longer/);
-    // One runs and three wait; the fifth is refused when it comes, and the last that waits when the other workspace asks.
+    // One runs and three wait; the fifth is refused on arrival, and the last waiting one when the other workspace arrives.
     expect(ends).toEqual([ran, ran, ran, refused, refused]);
   });
 });
@@ -126,7 +126,7 @@ describe('FairLine', () => {
     expect(names(line.take(() => 9))).toBe('a1y a1z');
   });
 
-  it('saves nothing up for an owner who asked for nothing', () => {
+  it('gives an idle owner no credit', () => {
     const { line, of } = lineOf('a1x', 'a1y', 'a1z');
     for (const name of ['a1x', 'a1y']) {
       line.take(() => 1);
@@ -140,7 +140,7 @@ describe('FairLine', () => {
     expect(names(line.take(() => 1))).toBe('a1z');
   });
 
-  it('puts back what was taken before what waits, and finds the one that gives way', () => {
+  it('puts tasks that were taken back ahead of waiting ones, and finds the one that gives way', () => {
     const { line, of } = lineOf('a1x', 'a1y', 'a1z', 'b1x');
     line.putBack(line.take(() => 2));
     expect(line.leastDue('a')).toBeUndefined();

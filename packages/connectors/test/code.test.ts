@@ -41,11 +41,11 @@ describe('inputs and outputs', () => {
     'return null',
     'outputs = "text"',
     'return { toJSON: () => 3 }',
-  ])('CN-50: refuses outputs that are no object: %s', async (code) => {
-    expect(await failure(code)).toMatch(/^The outputs of this code are no object/);
+  ])('CN-50: refuses outputs that are not an object: %s', async (code) => {
+    expect(await failure(code)).toMatch(/^The outputs of this code are not an object/);
   });
 
-  it('CN-50: masks the exact value of a secret that code gives out', async () => {
+  it('CN-50: masks the exact value of a secret in the outputs', async () => {
     const inputs = { key: new Secret('key', 'marker-71c9') };
     await expect(run('outputs.header = `Bearer ${inputs.key}`', inputs)).resolves.toEqual({
       header: 'Bearer [secret]',
@@ -55,7 +55,7 @@ describe('inputs and outputs', () => {
 });
 
 describe('the sandbox', () => {
-  it('CN-51: has nothing but the language', async () => {
+  it('CN-51: has only the language itself', async () => {
     const names = [
       'process',
       'require',
@@ -82,7 +82,7 @@ describe('the sandbox', () => {
     ).resolves.toEqual({ kind: 'undefined' });
   });
 
-  it('CN-52: gives each run a context that nothing has touched', async () => {
+  it('CN-52: gives each run a fresh context', async () => {
     const spoil = `
       Object.prototype.spoiled = 1; Object.prototype.toJSON = () => ({ spoiled: 2 }); JSON.stringify = () => '{"spoiled":3}';
       JSON.parse = null; Array.prototype.map = null; Promise.prototype.then = null; globalThis.kept = 4; Math.random = () => 5;
@@ -100,11 +100,11 @@ describe('limits', () => {
   it.each([
     'for (;;) {}',
     'try { for (;;) {} } catch {} finally { for (;;) {} }',
-    // Keeps nothing of what it did, so that its time ends before its memory.
+    // Retains nothing, so that its time ends before its memory.
     'const again = () => void Promise.resolve().then(again); again(); await new Promise(() => {})',
     '/(a+)+$/.test("a".repeat(40) + "b")',
     'const a = []; a.length = 4294967295; outputs.n = a.indexOf(1)',
-  ])('CN-53: ends code that takes too long, %#', async (code) => {
+  ])('CN-53: ends code that runs too long, %#', async (code) => {
     expect(await failure(code, {}, impatient)).toMatch(/^This code ran longer than 300 ms of processor time/);
     await expect(run('outputs.ok = true', {}, impatient)).resolves.toEqual({ ok: true });
   });
@@ -117,7 +117,7 @@ describe('limits', () => {
     ['const again = () => again() + 1; again()', /nests or recurses too deep/],
     ['let list = []; for (let i = 0; i < 999; i++) list = [list]; outputs.list = list', /nests or recurses too deep/],
     ['let list = []; for (let i = 0; i < 5000; i++) list = [list]; outputs.list = list', /nests or recurses too deep/],
-    ['return { text: "x".repeat(5000000) }', /take 5000011 characters as JSON, and 4194304 are the limit/],
+    ['return { text: "x".repeat(5000000) }', /take 5000011 characters as JSON, and the limit is 4194304/],
     ['return { text: "x".repeat(100 * 1024 * 1024) }', /needed more than 33554432 bytes of memory/],
     ['('.repeat(90_000), /nests or recurses too deep/],
   ])('CN-53: ends hostile code, %#', async (code, expected) => {
@@ -131,7 +131,7 @@ describe('limits', () => {
     );
   });
 
-  it('CN-58: refuses runs beyond those that may wait', async () => {
+  it('CN-58: refuses runs when too many wait', async () => {
     const small = createConnectors({ connectors: [createCodeConnector({ threads: 1, maxRunMs: 200, maxWaiting: 1 })] });
     const endless = (): Promise<unknown> =>
       small
@@ -145,7 +145,7 @@ describe('limits', () => {
 });
 
 describe('promises, errors, chance', () => {
-  it('CN-54: waits for promises that code settles, and for no other', async () => {
+  it('CN-54: waits only for promises that the code settles', async () => {
     await expect(run('outputs.all = await Promise.all([1, Promise.resolve(2)])')).resolves.toEqual({ all: [1, 2] });
     expect(await failure('await new Promise(() => {})')).toMatch(/waits for a promise that nothing settles/);
     expect(await failure('return new Promise(() => {})')).toMatch(/waits for a promise that nothing settles/);
@@ -164,7 +164,7 @@ describe('promises, errors, chance', () => {
     expect(await failure(code)).toMatch(expected);
   });
 
-  it('CN-56: draws the same numbers when the same step runs again', async () => {
+  it('CN-56: draws the same random numbers when the same step runs again', async () => {
     const draw = (idempotencyRoot: string): Promise<unknown> =>
       connectors.callFor(runOf({ idempotencyRoot }))(
         callOf('code', { code: 'outputs.n = [Math.random(), Math.random()]' }),
@@ -177,7 +177,7 @@ describe('promises, errors, chance', () => {
 });
 
 describe('findSyntaxFault', () => {
-  it('CN-57: answers line, column and reason of the first fault, and nothing for code that can be read', async () => {
+  it('CN-57: answers line, column and reason of the first syntax error, and nothing for valid code', async () => {
     await expect(findSyntaxFault('outputs.a = await 1;\nreturn outputs')).resolves.toBeUndefined();
     await expect(findSyntaxFault('let a = 1;\nlet b = ;')).resolves.toMatchObject({ line: 2, column: 9 });
     await expect(findSyntaxFault('if (true) {')).resolves.toMatchObject({ line: 1, column: 12 });

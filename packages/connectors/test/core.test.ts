@@ -23,7 +23,7 @@ describe('time', () => {
     await connectors.stop();
   });
 
-  it('CN-2: stops waiting at the deadline, even for a connector that does not notice it', async () => {
+  it('CN-2: stops waiting at the deadline, even for a connector that ignores it', async () => {
     const ends: CallEnd[] = [];
     const connectors = createConnectors({ connectors: [connectorOf(never)], onCallEnd: (end) => ends.push(end) });
     await expect(connectors.callFor(runOf())(callOf('api', { timeoutMs: 20 }))).rejects.toThrow(/within its 20 ms/);
@@ -37,7 +37,7 @@ describe('time', () => {
     await connectors.stop();
   });
 
-  it('CN-3: aborts what the flow no longer needs, and everything when the process stops', async () => {
+  it('CN-3: aborts calls that the flow no longer needs, and every call when the process stops', async () => {
     const signals: AbortSignal[] = [];
     const connectors = createConnectors({
       connectors: [
@@ -72,7 +72,7 @@ describe('attempts', () => {
     return { seen, keys, run };
   };
 
-  it('CN-4: repeats what may be repeated as often as the node says, under one idempotency key', async () => {
+  it('CN-4: retries safe calls as often as the node says, under one idempotency key', async () => {
     const { seen, keys, run } = failing(2);
     const connectors = createConnectors({ connectors: [connectorOf(run)], random: () => 0 });
     await expect(connectors.callFor(runOf())(callOf('api', { retries: 2 }))).resolves.toEqual({ done: true });
@@ -81,7 +81,7 @@ describe('attempts', () => {
   });
 
   it.each([
-    ['the node asks for none', {}, {}, undefined],
+    ['the node asks for no retries', {}, {}, undefined],
     ['the call is not safe to repeat', { retries: 3 }, { isRepeatable: () => false }, undefined],
     ['the failure would be the same', { retries: 3 }, {}, new ConnectorFailure('No.', { mayRetry: false })],
     ['the time would be over', { retries: 3, timeoutMs: 40 }, {}, undefined],
@@ -91,7 +91,7 @@ describe('attempts', () => {
       {},
       new ConnectorFailure('Later.', { mayRetry: true, retryAfterMs: 20_000 }),
     ],
-  ])('CN-4: does not repeat when %s', async (_title, fields, changes, failure) => {
+  ])('CN-4: does not retry when %s', async (_title, fields, changes, failure) => {
     const { seen, run } = failing(9, failure);
     const connectors = createConnectors({ connectors: [connectorOf(run, changes)] });
     await expect(connectors.callFor(runOf())(callOf('api', fields))).rejects.toThrow(ConnectorFailure);
@@ -100,7 +100,7 @@ describe('attempts', () => {
 });
 
 describe('circuits', () => {
-  it('CN-5: leave a target alone after failures in a row, and try it with one call', async () => {
+  it('CN-5: open after consecutive failures, and probe the target with one call', async () => {
     let isUp = false;
     let calls = 0;
     const run = (): Promise<NodeOutputs> => {
@@ -131,7 +131,7 @@ describe('circuits', () => {
     expect(connectors.status().openCircuits).toBe(0);
   });
 
-  it('CN-5: stay closed for failures that show that the target answers, and for those of the caller', async () => {
+  it('CN-5: stay closed for failures that show that the target answers, and for failures of the caller', async () => {
     const failures = [
       new ConnectorFailure('404', {}),
       new ConnectorFailure('no such input', { outcome: 'invalid' }),
@@ -172,7 +172,7 @@ describe('places', () => {
     expect(connectors.status()).toMatchObject({ running: 3, waiting: 3 });
     await expect(ask('third')).rejects.toMatchObject({ outcome: 'busy' });
     for (const expected of ['other', 'third', 'slow']) {
-      // The last that began ends: the slow calls stay until only they are left.
+      // The last call to begin ends: the slow calls stay until only they are left.
       ends[begun.length === 5 ? 0 : begun.length - 1]?.();
       await turn();
       expect(begun.at(-1)).toBe(expected);
@@ -182,7 +182,7 @@ describe('places', () => {
     expect(connectors.status()).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  it('CN-6: are given back by calls that are given up, waiting ones too', async () => {
+  it('CN-6: are released by calls that are aborted, including waiting ones', async () => {
     const connectors = createConnectors({
       connectors: [connectorOf(never, { targetOf: () => 'x' })],
       maxCallsPerTarget: 1,
@@ -209,7 +209,7 @@ describe('idempotency keys', () => {
     return key;
   };
 
-  it('CN-7: are the same when a flow is run again, and differ by root, version, path, item, round and inputs', async () => {
+  it('CN-7: are the same when a flow runs again, and differ by root, version, path, item, round and inputs', async () => {
     const inputs = { a: { x: 1, y: [2] }, b: 'text' };
     const same = [
       await keyOf(runOf({ requestId: 'one', deadline: Date.now() + 5_000 }), { inputs }),
@@ -249,7 +249,7 @@ describe('secrets', () => {
   ];
   const inputs = { auth: { list: [new Secret('token', marker)] }, empty: new Secret('none', '') };
 
-  it('CN-8: are taken out of outputs, whatever they are written as', async () => {
+  it('CN-8: are removed from outputs in every encoding', async () => {
     const answer = { text: `<${forms.join('|')}>`, [marker]: [{ deep: marker }], other: 5, kept: ['m4rk'] };
     const connectors = createConnectors({ connectors: [connectorOf(() => Promise.resolve(answer))] });
     const outputs = await connectors.callFor(runOf())(callOf('api', {}, { inputs }));
@@ -261,7 +261,7 @@ describe('secrets', () => {
     });
   });
 
-  it('CN-8: are taken out of errors with their stacks, and of what is logged about faults', async () => {
+  it('CN-8: are removed from errors, their stacks and logged faults', async () => {
     const faults: unknown[] = [];
     const rejections = [
       new ConnectorFailure(`Could not log in with ${forms.join(' ')}.`),
@@ -282,7 +282,7 @@ describe('secrets', () => {
     expect(JSON.stringify(faults)).not.toContain('m4rk');
   });
 
-  it('CN-8: with apostrophes are taken out of XML, however it writes them', async () => {
+  it('CN-8: with apostrophes are removed from XML in each of its spellings', async () => {
     const text = "<a b='it&apos;s&lt;1'>it&#39;s&lt;1</a> it's&lt;1";
     const connectors = createConnectors({ connectors: [connectorOf(() => Promise.resolve({ text }))] });
     const outputs = await connectors.callFor(runOf())(
@@ -291,7 +291,7 @@ describe('secrets', () => {
     expect(outputs).toEqual({ text: "<a b='[secret]'>[secret]</a> [secret]" });
   });
 
-  it('CN-8: that are numbers are taken out as numbers too', async () => {
+  it('CN-8: that are numbers are also removed as numbers', async () => {
     const connectors = createConnectors({
       connectors: [connectorOf(() => Promise.resolve({ pin: 4_711, other: 47_110 }))],
     });
@@ -311,7 +311,7 @@ it('CN-9: a node without a connector fails with a sentence that says so', async 
   expect(ends).toMatchObject([{ kind: 'entity', outcome: 'not_available', durationMs: expect.any(Number) }]);
 });
 
-it('CN-9: a fault of a connector is told to the operator, and to callers as one general sentence', async () => {
+it('CN-9: a fault of a connector is logged for the operator, and callers get one general sentence', async () => {
   const faults: { readonly type: string; readonly stack: string }[] = [];
   const connectors = createConnectors({
     connectors: [connectorOf(() => Promise.reject(new TypeError('x is not a function')))],
@@ -323,7 +323,7 @@ it('CN-9: a fault of a connector is told to the operator, and to callers as one 
   expect(faults).toMatchObject([{ type: 'api', stack: expect.stringContaining('x is not a function') }]);
 });
 
-it('CN-9: what a kind of node rejects with is counted by its outcome', async () => {
+it('CN-9: failures are counted by outcome', async () => {
   const ends: CallEnd[] = [];
   const connectors = createConnectors({ connectors: [connectorOf(broken)], onCallEnd: (end) => ends.push(end) });
   await expect(connectors.callFor(runOf())(callOf('api'))).rejects.toThrow('It is broken.');

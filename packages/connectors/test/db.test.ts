@@ -36,7 +36,7 @@ const ask = (query: string, { inputs = {}, fields = {}, by = connectors }: Askin
   by.callFor(runOf())(callOf('db', { connectionString: url.href, query, ...fields }, { inputs }));
 
 describe('inputs', () => {
-  it('CN-60: are parameters, by name, wherever a value may stand', async () => {
+  it('CN-60: are parameters, by name, wherever a value is allowed', async () => {
     const inputs = { id: 1, name: "x'; drop table t; --", list: ['a', 'b'], customer: { id: 7 }, flag: true };
     const query =
       "select :id::int as id, {{ name }} as name, 'b' = any(:list) as listed, :customer.id::int as c, :flag::bool as f, :none::text as n, :customer::jsonb as o";
@@ -45,13 +45,13 @@ describe('inputs', () => {
     });
   });
 
-  it('CN-60: are found outside of texts, names in quotes and comments alone', async () => {
+  it('CN-60: are found only outside texts, quoted names and comments', async () => {
     const query = `select ':a' as "x:a", E'\\':a' as b, $q$ :a {{a}} $q$ as c, $$:a$$ as d, '1'::int as e, :a::int as f -- :a
       /* :a */`;
     await expect(ask(query, { inputs: { a: 5 } })).resolves.toEqual({
       rows: [{ 'x:a': ':a', b: "':a", c: ' :a {{a}} ', d: ':a', e: 1, f: 5 }],
     });
-    await expect(ask("select '{{a}}'", { inputs: { a: 5 } })).rejects.toThrow(/inside of quotes/);
+    await expect(ask("select '{{a}}'", { inputs: { a: 5 } })).rejects.toThrow(/inside quotes/);
     await expect(ask("select 'a")).rejects.toThrow(/not closed/);
   });
 });
@@ -65,7 +65,7 @@ describe('statements', () => {
     },
   );
 
-  it('CN-62: write where the node says so, and nowhere else', async () => {
+  it('CN-62: write only if the node says so', async () => {
     const insert = `insert into ${table} values (:id, 'new') returning id`;
     await expect(ask(insert, { inputs: { id: 3 } })).rejects.toThrow(/read-only transaction/);
     await expect(ask(insert, { inputs: { id: 3 }, fields: { readOnly: false } })).resolves.toEqual({
@@ -76,7 +76,7 @@ describe('statements', () => {
 });
 
 describe('bounds', () => {
-  it('CN-63: end a query that takes too long, and one that answers too much', async () => {
+  it('CN-63: end a query that takes too long or answers too much', async () => {
     const began = Date.now();
     await expect(ask('select pg_sleep(60)', { by: small })).rejects.toMatchObject({ outcome: 'timeout' });
     expect(Date.now() - began).toBeLessThan(10_000);
@@ -90,7 +90,7 @@ describe('bounds', () => {
 });
 
 describe('values', () => {
-  it('CN-64: are JSON that loses nothing', async () => {
+  it('CN-64: become JSON without loss', async () => {
     const query = `select 1.50 as exact, 0.1234567890123456789 as long, 9007199254740993::int8 as big, 5::int8 as small, 'NaN'::float8 as nan,
       date '2026-01-02' as day, timestamptz '2026-01-02 03:04:05+02' as at, timestamp '2026-01-02 03:04:05' as local, interval '1 day' as span,
       '\\x0102'::bytea as bytes, array[1.5, 2] as list, array[date '2026-01-02'] as days, '{"a": [1]}'::jsonb as json, null as nothing`;
@@ -108,7 +108,7 @@ describe('values', () => {
 });
 
 describe('addresses', () => {
-  it('CN-65: come from the document or a secret, and stand in no error', async () => {
+  it('CN-65: come from the document or a secret, and appear in no error', async () => {
     const secret = new Secret('url', url.href);
     const fields = { connectionString: '{{url}}' };
     await expect(ask('select 1 as one', { fields, inputs: { url: secret } })).resolves.toEqual({ rows: [{ one: 1 }] });
@@ -120,11 +120,11 @@ describe('addresses', () => {
     wrong.password = 'marker-51d2';
     wrong.username = 'marker-user';
     for (const [text, expected] of [
-      [wrong.href, /could not be entered \(28/],
+      [wrong.href, /login to the database failed \(28/],
       [`${wrong.href}?sslrootcert=/etc/marker-51d2`, /parameter other than sslmode/],
       ['marker-51d2', /cannot be read/],
       ['mysql://marker-51d2:marker-51d2@host/marker-51d2', /does not begin with postgresql/],
-      [`${url.href}?sslmode=verify-full`, /could not be entered/],
+      [`${url.href}?sslmode=verify-full`, /login to the database failed/],
     ] as const) {
       const error = await ask('select 1', { fields: { connectionString: text } }).catch((cause: unknown) => cause);
       expect((error as Error).message).toMatch(expected);
@@ -132,7 +132,7 @@ describe('addresses', () => {
     }
   });
 
-  it('CN-66: are refused where they are private and nobody allowed them', async () => {
+  it('CN-66: are refused if they are private and not allowed', async () => {
     const guarded = open({ allowedHosts: [], lookup: () => Promise.resolve([{ address: '10.0.0.1' }]) });
     for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', 'inner.example', '169.254.169.254'])
       await expect(
@@ -146,7 +146,7 @@ describe('addresses', () => {
 });
 
 describe('connections', () => {
-  it('CN-67: are few, and each is given back as it was', async () => {
+  it('CN-67: are bounded, and each is returned in its original state', async () => {
     const pids = await Promise.all(
       Array.from({ length: 12 }, () => ask('select pg_backend_pid() as pid, pg_sleep(0.02)::text as s')),
     );
@@ -161,7 +161,7 @@ describe('connections', () => {
     expect(seen.flatMap(({ rows }) => rows as { path: string }[]).filter(({ path }) => path === 'nowhere')).toEqual([]);
   });
 
-  it('CN-67: are closed when nobody waits for the answer', async () => {
+  it('CN-67: are closed when the request is aborted', async () => {
     const abort = new AbortController();
     const call = callOf(
       'db',

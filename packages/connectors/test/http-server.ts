@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo } from 'node:net';
 
-/** A request that a server of a test was sent. */
+/** A request that a test server received. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;

@@ -20,7 +20,7 @@ const signingKeys = new Map([
   ['orders', 'another-key-of-them'],
 ]);
 
-/** What a node asks to be sent, and its outputs. */
+/** The notifications that a node hands to the run, and its outputs. */
 const ask = async (fields: object, inputs: Inputs = {}, options: Options = {}, run = runOf()) => {
   const asked: FlowNotification[] = [];
   const connector = createNotificationConnector({
@@ -48,8 +48,8 @@ const webhook = (more: object = {}) => ({ webhook: { url: 'https://a.example/hoo
 const email = (more: object = {}) => ({ email: { to: ['ann@b.example'], ...more } });
 const slack = { slack: { url: 'https://hooks.example/T1' } };
 
-describe('what a node asks to be sent', () => {
-  it('CN-141: has a title in one line, a message, and the inputs as data', async () => {
+describe('a notification', () => {
+  it('CN-141: has a title on one line, a message, and the inputs as data', async () => {
     const fields = {
       channels: webhook(),
       titleTemplate: 'Order {{order.id}}',
@@ -67,7 +67,7 @@ describe('what a node asks to be sent', () => {
     expect(await bodyOf({ channels: webhook() })).toMatchObject({ title: '', message: '', data: {} });
   });
 
-  it('CN-142: is for a webhook its address and headers, filled and checked', async () => {
+  it('CN-142: for a webhook has its address and headers, filled and checked', async () => {
     const channels = webhook({ url: 'https://a.example/{{team}}?x={{x}}', headers: { 'X-Team': '{{team}}' } });
     expect(await contentOf({ channels }, { team: 'a/b', x: '1&2' })).toMatchObject({
       url: 'https://a.example/a%2Fb?x=1%262',
@@ -98,7 +98,7 @@ describe('what a node asks to be sent', () => {
     }
   });
 
-  it('CN-144: for mail has a subject in one line, each recipient once, and a sender of the domain of the operator', async () => {
+  it('CN-144: for mail has a subject on one line, distinct recipients, and a sender in the domain of the operator', async () => {
     const channels = email({ to: ['{{who}}', 'ann@b.example'], from: 'shop@OURS.example', replyTo: 'help@b.example' });
     const fields = { channels, titleTemplate: 'Hi {{name}}', messageTemplate: 'Hi {{name}}' };
     expect(await contentOf(fields, { who: 'ann@b.example', name: 'a\r\nBcc: c@d.example' })).toEqual({
@@ -108,7 +108,7 @@ describe('what a node asks to be sent', () => {
     await expect(ask({ channels: email({ from: 'a@other.example' }) })).rejects.toThrow(/addresses of ours.example/);
   });
 
-  it('CN-145: is for Slack a text in which values make no mention, link or member of the JSON', async () => {
+  it('CN-145: for Slack has a text in which values make no mention, link or JSON member', async () => {
     const fields = {
       channels: slack,
       titleTemplate: 'By {{who}}',
@@ -121,7 +121,7 @@ describe('what a node asks to be sent', () => {
     await expect(ask({ channels: slack })).rejects.toThrow(/needs a text/);
   });
 
-  it('CN-147: fails where its channel is not configured, where its key is not there, and with a secret', async () => {
+  it('CN-147: fails if its channel is not configured, if its key does not exist, and with a secret', async () => {
     await expect(ask({ channels: email() }, {}, { mailFrom: undefined })).rejects.toThrow(
       /FLOW_NOTIFICATION_SMTP_HOST/,
     );
@@ -131,7 +131,7 @@ describe('what a node asks to be sent', () => {
     await expect(ask({ channels: webhook() }, inputs)).rejects.toThrow(/takes no secret/);
   });
 
-  it('CN-148: is named by the key of the call and the channel, the same in another attempt, and told in the outputs', async () => {
+  it('CN-148: is identified by the key of the call and the channel, which attempts share and the outputs show', async () => {
     const fields = { channels: { ...webhook(), ...email(), ...slack }, messageTemplate: 'x' };
     const { asked, outputs } = await ask(fields);
     expect(asked.map(({ channel }) => channel)).toEqual(['webhook', 'email', 'slack']);
@@ -141,12 +141,12 @@ describe('what a node asks to be sent', () => {
     expect((await ask(fields, {}, {}, runOf({ idempotencyRoot: 'other' }))).asked[0]?.id).not.toBe(asked[0]?.id);
   });
 
-  it('CN-149: has bounds, also of what waits in the workspace, and needs a database that answers', async () => {
+  it('CN-149: has bounds, including one on what waits in the workspace, and needs a database that answers', async () => {
     const long = (titleTemplate: string, messageTemplate: string) =>
       ask({ channels: webhook(), titleTemplate, messageTemplate });
     await long('t'.repeat(500), 'm'.repeat(65_536));
-    await expect(long('t'.repeat(501), '')).rejects.toThrow(/501 characters, and 500/);
-    await expect(long('', 'm'.repeat(65_537))).rejects.toThrow(/65536 are the limit/);
+    await expect(long('t'.repeat(501), '')).rejects.toThrow(/501 characters, and the limit is 500/);
+    await expect(long('', 'm'.repeat(65_537))).rejects.toThrow(/the limit is 65536/);
     const waiting = (count: number) =>
       ask({ channels: webhook() }, {}, { outbox: { countWaiting: () => Promise.resolve(count) } });
     await waiting(9);
@@ -231,7 +231,7 @@ describe('a webhook', () => {
     expect(other['webhook-signature']).toBe(signed('another-key-of-them', String(other['webhook-timestamp'])));
   });
 
-  it('CN-143: is not signed without a key, and fails where its key is gone', async () => {
+  it('CN-143: is not signed without a key, and fails if its key was removed', async () => {
     open({ signingKeys: new Map() });
     const server = await answering(200);
     await send(hook(server));
@@ -243,14 +243,14 @@ describe('a webhook', () => {
     ['http://127.0.0.2:9/', /FLOW_NOTIFICATION_ALLOWED_HOSTS/],
     ['http://169.254.169.254/latest/meta-data', /FLOW_NOTIFICATION_ALLOWED_HOSTS/],
     ['http://[::ffff:10.0.0.1]/', /FLOW_NOTIFICATION_ALLOWED_HOSTS/],
-  ])('CN-158: goes to no private address such as %s, and is not tried again there', async (target, expected) => {
+  ])('CN-158: refuses a private address such as %s, without a retry', async (target, expected) => {
     open();
     const sending = send({ channel: 'webhook', content: { url: target, headers: {}, body: '{}' } });
     await expect(sending).rejects.toThrow(expected);
     await expect(sending).rejects.toMatchObject({ mayRetry: false });
   });
 
-  it('CN-158: follows no redirect, reads little, and is aborted', async () => {
+  it('CN-158: follows no redirect, reads a bounded answer, and can be aborted', async () => {
     open();
     const redirecting = await answering(307, { location: 'http://127.0.0.1:1/' });
     await expect(send(hook(redirecting))).rejects.toThrow(/redirects/);
@@ -270,7 +270,7 @@ describe('a webhook', () => {
     [400, false],
     [410, false],
     [304, false],
-  ])('CN-157: that answers %i may be tried again: %s', async (status, mayRetry) => {
+  ])('CN-157: that answers %i may be retried: %s', async (status, mayRetry) => {
     open();
     const server = await answering(status, { 'retry-after': '7' });
     const failure = { mayRetry, message: expect.stringContaining(`answered ${status}`) as string };
@@ -281,7 +281,7 @@ describe('a webhook', () => {
     if (mayRetry) await expect(send(hook(server))).rejects.toMatchObject({ retryAfterMs: 7_000 });
   });
 
-  it('CN-145: of Slack gets the text, and no signature', async () => {
+  it('CN-145: of Slack gets the text without a signature', async () => {
     open();
     const server = await startServer((_request, response) => sendJson(response, {}));
     await send({ channel: 'slack', content: { url: url(server), body: '{"text":"x"}' } });
@@ -320,7 +320,7 @@ describe('a mail', () => {
       },
       ...options,
     });
-    // Clients that break off are no fault of the test.
+    // Clients that disconnect are not a fault of the test.
     server.on('error', () => undefined);
     mailServers.push(server);
     server.listen(0, '127.0.0.1');
@@ -340,7 +340,7 @@ describe('a mail', () => {
     content: { to: ['ann@b.example', 'bob@b.example'], subject: 'Grüße', text: 'Hällo\n.\nDATA\r\n', ...more },
   });
 
-  it('CN-146: goes over STARTTLS with name and password, with its id as Message-ID', async () => {
+  it('CN-146: is sent over STARTTLS with name and password, with its id as Message-ID', async () => {
     const { seen, port } = await startMailServer();
     openMail(port);
     expect(await send(mail({ replyTo: 'help@b.example' }))).toEqual({ refused: 0 });
@@ -354,7 +354,7 @@ describe('a mail', () => {
     expect(text).toMatch(/^Subject: =\?UTF-8\?/m);
   });
 
-  it('CN-146: goes over TLS from the first byte on, or without it, where the operator says so', async () => {
+  it('CN-146: is sent over TLS from the first byte, or without it, as the operator configures', async () => {
     const secure = await startMailServer({ secure: true });
     openMail(secure.port, { tls: 'implicit' });
     await send(mail());
@@ -365,7 +365,7 @@ describe('a mail', () => {
     expect([secure.seen[0]?.isSecure, plain.seen[0]?.isSecure]).toEqual([true, false]);
   });
 
-  it('CN-146: is not sent to a server without STARTTLS where that is required, nor to one whose certificate is not trusted', async () => {
+  it('CN-146: is not sent to a server without STARTTLS if that is required, nor to one whose certificate is not trusted', async () => {
     const { seen, port } = await startMailServer({ authOptional: true, disabledCommands: ['STARTTLS'] });
     openMail(port);
     await expect(send(mail())).rejects.toMatchObject({ mayRetry: true });
@@ -376,7 +376,7 @@ describe('a mail', () => {
     expect([...seen, ...trusted.seen]).toEqual([]);
   });
 
-  it('CN-157: is tried again unless the server refuses it for good; failures name no recipient', async () => {
+  it('CN-157: is retried unless the server refuses it for good; failures name no recipient', async () => {
     const refusing = (responseCode: number) =>
       startMailServer({
         authOptional: true,
@@ -403,7 +403,7 @@ describe('a mail', () => {
     await expect(send(mail())).rejects.toThrow(/FLOW_NOTIFICATION_SMTP_HOST/);
   });
 
-  it('CN-157: that some recipients are refused is told, and the others have it', async () => {
+  it('CN-157: reports refused recipients, and reaches the others', async () => {
     const { seen, port } = await startMailServer({
       onRcptTo: ({ address }, _session, done) => done(address.startsWith('bob') ? new Error('no') : null),
     });

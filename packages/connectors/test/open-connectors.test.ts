@@ -43,7 +43,7 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
   await expect(ask('api', { url: 'http://127.0.0.1:1/' })).rejects.toThrow(/is stopping/);
 });
 
-it('refuses to start where a key-value store is named without a token', () => {
+it('refuses to start if a key-value store is named without a token', () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const config = readConfig(connectorSettings, { FLOW_VAULT_URL: 'https://vault.example' });
   const tools = { config, logger, metrics: createMetrics('test'), stopper: createStopper(), entities, outbox };

@@ -3,7 +3,7 @@ import { Secret } from '@decision/flows';
 import { createConnectors, type NodeOutputs } from '../src';
 import { callOf, connectorOf, runOf } from './support';
 
-/** A shared cache in memory that notes what it is asked. */
+/** A shared cache in memory that records its calls. */
 const memoryCache = () => {
   const entries = new Map<string, string>();
   const lives: (number | undefined)[] = [];
@@ -57,7 +57,7 @@ describe('results of nodes with useCache', () => {
     expect(cache.entries.size).toBe(0);
   });
 
-  it('CN-10: are kept for one workspace, node and inputs', async () => {
+  it('CN-10: are kept per workspace, node and inputs', async () => {
     const { ask, outcomes } = counted(memoryCache());
     const fields = { useCache: true, url: 'https://a.example' };
     let cached = 0;
@@ -79,7 +79,7 @@ describe('results of nodes with useCache', () => {
     expect(outcomes).toEqual(['ok', 'cached', 'cached', 'ok', 'ok', 'ok', 'ok', 'ok']);
   });
 
-  it('CN-11: are kept by cacheKey instead of the inputs where a node has one', async () => {
+  it('CN-11: are kept by cacheKey instead of the inputs if a node has one', async () => {
     const { ask } = counted(memoryCache());
     const fields = { useCache: true, cacheKey: 'customer {{id}}' };
     await expect(ask(['api', fields, { inputs: { id: 1, noise: 1 } }])).resolves.toMatchObject({ run: 1 });
@@ -99,7 +99,7 @@ describe('results of nodes with useCache', () => {
     expect(cache.lives).toEqual([expected]);
   });
 
-  it('CN-13: that are damaged, unsealed, or of other types than the node declares count as missing', async () => {
+  it('CN-13: that are damaged, unsealed or of undeclared types count as missing', async () => {
     const cache = { ...memoryCache(), seal };
     const { ask } = counted(cache);
     const call = ['api', { useCache: true, outputs: [{ key: 'run', type: 'number' }] }] as const;
@@ -124,7 +124,7 @@ describe('results of nodes with useCache', () => {
     await expect(ask([...call])).resolves.toEqual({ run: 9 });
   });
 
-  it('CN-14: hold no secret, and are kept apart by the secrets that a call had', async () => {
+  it('CN-14: contain no secret, and are separate for different secrets of a call', async () => {
     const cache = { ...memoryCache(), seal };
     const { ask } = counted(cache, { echo: 'you sent marker-1' });
     const callWith = (value: string): Parameters<typeof callOf> => [
@@ -139,14 +139,14 @@ describe('results of nodes with useCache', () => {
     expect([...cache.entries].find(([, text]) => text.includes('"run":1'))?.join()).not.toContain('marker');
   });
 
-  it('CN-14: of calls with secrets are not kept where entries are not sealed', async () => {
+  it('CN-14: of calls with secrets are not kept if entries are not sealed', async () => {
     const cache = memoryCache();
     const { ask } = counted(cache);
     await ask(['api', { useCache: true }, { inputs: { token: new Secret('token', 'marker') } }]);
     expect(cache.entries.size).toBe(0);
   });
 
-  it('CN-15: are not kept when they are large or when the node fails, and without a cache every node runs', async () => {
+  it('CN-15: are not kept if they are large or the node fails, and without a cache every node runs', async () => {
     const cache = memoryCache();
     await counted(cache, { body: 'x'.repeat(1_048_577) }).ask(['api', { useCache: true }]);
     const failing = createConnectors({ connectors: [connectorOf(() => Promise.reject(new RangeError()))], cache });
@@ -164,7 +164,7 @@ describe('CN-16: outputs of subflows', () => {
     return { node: { ...callOf('flow').node, fields }, inputs: { n: 1 } };
   };
 
-  it('are kept for one workspace, the versions that it runs, and inputs', async () => {
+  it('are kept per workspace, versions that it runs, and inputs', async () => {
     const cache = memoryCache();
     const connectors = createConnectors({ connectors: [], cache });
     const keep = connectors.keepFor(runOf());
@@ -181,7 +181,7 @@ describe('CN-16: outputs of subflows', () => {
     expect(cache.lives).toEqual([60_000]);
   });
 
-  it('are not kept without a cache, and a cache that fails to keep them fails nobody', async () => {
+  it('are not kept without a cache, and a cache that fails to store them fails no call', async () => {
     expect(createConnectors({ connectors: [] }).keepFor(runOf())(node())).toBeUndefined();
     const cache = memoryCache();
     cache.shared.set = () => Promise.reject(new Error('no room'));

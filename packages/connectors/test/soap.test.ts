@@ -74,7 +74,7 @@ const serve = async ({ wsdl, answer = rate, status = 200, files = {} }: Service 
 const at = ({ port }: TestServer): string => `http://127.0.0.1:${port}/rates?wsdl`;
 const posted = ({ seen }: TestServer): readonly SeenRequest[] => seen.filter(({ method }) => method === 'POST');
 
-it('CN-40: an operation is asked with the inputs, and answers its response and the declared outputs', async () => {
+it('CN-40: an operation is called with the inputs, and answers its response and the declared outputs', async () => {
   const server = await serve();
   const fields = { wsdlUrl: at(server), operation: 'GetRate', outputs: [{ key: 'rate', type: 'number' }] };
   const outputs = await ask(fields, { currency: 'E<U>"R', amount: 5 });
@@ -84,7 +84,7 @@ it('CN-40: an operation is asked with the inputs, and answers its response and t
   expect(request?.body).toContain('<currency>E&lt;U&gt;&quot;R</currency><amount>5</amount>');
 });
 
-it('CN-40: the only operation need not be named, and an unknown one is told with those that there are', async () => {
+it('CN-40: the only operation need not be named, and the error about an unknown one lists those that exist', async () => {
   const server = await serve();
   await expect(ask({ wsdlUrl: at(server) })).resolves.toHaveProperty('response.rate', 1.25);
   await expect(ask({ wsdlUrl: at(server), operation: 'RatesService.Rates.GetRate' })).resolves.toBeDefined();
@@ -92,7 +92,7 @@ it('CN-40: the only operation need not be named, and an unknown one is told with
     await expect(ask({ wsdlUrl: at(server), operation })).rejects.toThrow(/which has: GetRate\./);
 });
 
-it('CN-41: the description is read once for many calls, with what it imports', async () => {
+it('CN-41: the description and its imports are read once for many calls', async () => {
   const imports = '<xsd:schema><xsd:import namespace="urn:rates" schemaLocation="types.xsd"/></xsd:schema>';
   const server = await serve({
     wsdl: (port) => wsdlOf(imports, `http://127.0.0.1:${port}/rates`),
@@ -106,8 +106,8 @@ it('CN-41: the description is read once for many calls, with what it imports', a
 });
 
 it.each([
-  ['a file', 'file:///etc/passwd', /imports what is no web address/],
-  ['a path in a network of files', 'ftp://127.0.0.1/x', /imports what is no web address/],
+  ['a file', 'file:///etc/passwd', /imports something that is not a web address/],
+  ['a path in a network of files', 'ftp://127.0.0.1/x', /imports something that is not a web address/],
   ['a private address', 'http://169.254.169.254/types.xsd', /is not connected to/],
 ])('CN-42: an import of %s is refused', async (_what, location, expected) => {
   const imports = `<xsd:schema><xsd:import namespace="urn:rates" schemaLocation="${location}"/></xsd:schema>`;
@@ -115,19 +115,19 @@ it.each([
   await expect(ask({ wsdlUrl: at(server) })).rejects.toThrow(expected);
 });
 
-it('CN-42: a wsdlUrl must be a web address at a public or allowed address, and so must its endpoint', async () => {
-  await expect(ask({ wsdlUrl: '/etc/passwd' })).rejects.toThrow(/wsdlUrl is no address/);
-  await expect(ask({ wsdlUrl: '<?xml version="1.0"?>' })).rejects.toThrow(/wsdlUrl is no address/);
+it('CN-42: a wsdlUrl and its endpoint must be web addresses at a public or allowed address', async () => {
+  await expect(ask({ wsdlUrl: '/etc/passwd' })).rejects.toThrow(/wsdlUrl is not an address/);
+  await expect(ask({ wsdlUrl: '<?xml version="1.0"?>' })).rejects.toThrow(/wsdlUrl is not an address/);
   const inner = await serve({ wsdl: () => wsdlOf(schema, 'http://169.254.169.254/rates') });
   await expect(ask({ wsdlUrl: at(inner) })).rejects.toThrow(/is not connected to/);
   const file = await serve({ wsdl: () => wsdlOf(schema, 'file:///etc/passwd') });
-  await expect(ask({ wsdlUrl: at(file) })).rejects.toThrow(/endpoint that is no web address/);
+  await expect(ask({ wsdlUrl: at(file) })).rejects.toThrow(/endpoint that is not a web address/);
   await connectors.stop();
   open({ allowedHosts: [] });
   await expect(ask({ wsdlUrl: at(inner) })).rejects.toThrow(/FLOW_SOAP_ALLOWED_HOSTS/);
 });
 
-it('CN-43: imports without end, large documents, and document types are refused', async () => {
+it('CN-43: endless imports, large documents and document types are refused', async () => {
   let next = 0;
   const chained = (): string =>
     `<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema"><xsd:import schemaLocation="/${(next += 1)}.xsd"/></xsd:schema>`;
@@ -145,9 +145,9 @@ it('CN-43: imports without end, large documents, and document types are refused'
 });
 
 it.each([
-  ['markup in a name', { 'a><evil/><a': 1 }, /no name of an element/],
-  ['raw XML', { currency: { $xml: '<evil/>' } }, /no name of an element/],
-  ['attributes', { $attributes: { x: '"' } }, /no name of an element/],
+  ['markup in a name', { 'a><evil/><a': 1 }, /not a valid name of an element/],
+  ['raw XML', { currency: { $xml: '<evil/>' } }, /not a valid name of an element/],
+  ['attributes', { $attributes: { x: '"' } }, /not a valid name of an element/],
   ['raw text', { currency: '<![CDATA[x]]><evil/><![CDATA[x]]>' }, /CDATA/],
 ])('CN-44: %s in inputs is not sent', async (_what, inputs, expected) => {
   const server = await serve();
@@ -155,16 +155,18 @@ it.each([
   expect(posted(server)).toEqual([]);
 });
 
-it('CN-45: a fault is told with its reason, other errors with their status, and what is no SOAP as that', async () => {
+it('CN-45: a fault is reported with its reason, other errors with their status, and anything else as not SOAP', async () => {
   const failing = await serve({ answer: fault, status: 500 });
   await expect(ask({ wsdlUrl: at(failing) })).rejects.toThrow(/answered with a fault: No such currency/);
   await expect(ask({ wsdlUrl: at(await serve({ answer: 'down', status: 503 })) })).rejects.toThrow(/answered 503/);
-  await expect(ask({ wsdlUrl: at(await serve({ answer: '<html><p>' })) })).rejects.toThrow(/no SOAP that can be read/);
+  await expect(ask({ wsdlUrl: at(await serve({ answer: '<html><p>' })) })).rejects.toThrow(/other than readable SOAP/);
   for (const wsdl of ['', '<html></html>', 'no xml', '<definitions', '<a/>'])
-    await expect(ask({ wsdlUrl: at(await serve({ wsdl: () => wsdl })) })).rejects.toThrow(/no WSDL|which has: none/);
+    await expect(ask({ wsdlUrl: at(await serve({ wsdl: () => wsdl })) })).rejects.toThrow(
+      /readable WSDL|which has: none/,
+    );
 });
 
-it('CN-46: headers of the node and secrets go to the origin of its WSDL alone', async () => {
+it('CN-46: headers of the node and secrets go only to the origin of its WSDL', async () => {
   const other = await serve();
   const server = await serve({ wsdl: () => wsdlOf(schema, `http://127.0.0.1:${other.port}/rates`) });
   const own = await serve();

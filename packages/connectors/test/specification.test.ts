@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const specification = readFileSync(join(__dirname, '../../../docs/specs/connectors.md'), 'utf8');
-/** Some statements speak of documents, storage and answers, and are held where those are. */
+/** Some statements concern documents, storage and answers; tests of other packages hold them. */
 const FOLDERS = [
   ...['.', '../../flows/test', '../../persistence/test'],
   ...['contexts-api/test', 'objects-api/test', 'solve-worker/test', 'solve-worker/src'].map(
@@ -30,7 +30,7 @@ describe('docs/specs/connectors.md', () => {
     expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
   });
 
-  it('states what tests name, and nothing else', () => {
+  it('states exactly what tests name', () => {
     expect(stated.filter((id) => !named.has(id))).toEqual([]);
     expect([...named].filter((id) => !stated.includes(id))).toEqual([]);
     expect(idsIn(specification).filter((id) => !stated.includes(id))).toEqual([]);

@@ -27,7 +27,7 @@ export const callOf = (
   ...changes,
 });
 
-/** A connector of type `api` that answers what the function answers. */
+/** A connector of type `api` that answers with the result of a function. */
 export const connectorOf = (run: Connector['run'], changes: Partial<Connector> = {}): Connector => ({
   type: 'api',
   timeoutMs: 10_000,

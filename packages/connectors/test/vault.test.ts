@@ -59,7 +59,7 @@ const failure = async (...args: Parameters<typeof read>): Promise<string> => {
   return (error as Error).message;
 };
 
-it('CN-80, CN-81: reads variables that are granted to the workspace, and no others', async () => {
+it('CN-80, CN-81: reads only variables that are granted to the workspace', async () => {
   const { FLOW_SECRET_A: secret } = await read({}, ['FLOW_SECRET_A']);
   expect((secret as Secret).reveal()).toBe(MARKER);
   for (const name of ['DATABASE_URL', 'FLOW_SECRET_NONE', 'FLOW_SECRET_EMPTY', 'constructor', ''])
@@ -68,7 +68,7 @@ it('CN-80, CN-81: reads variables that are granted to the workspace, and no othe
   expect(await failure({ provider: 'other' }, ['a'])).toMatch(/no provider "other"/);
 });
 
-it('CN-82: reads files of granted folders, and nothing that leads out of them', async () => {
+it('CN-82: reads files of granted folders, and nothing outside them', async () => {
   const outputs = (await read({ provider: 'file' }, ['db/password.txt'])) as { 'db/password': { txt: Secret } };
   expect(outputs['db/password'].txt.reveal()).toBe(MARKER);
   const others = [
@@ -87,7 +87,7 @@ it('CN-82: reads files of granted folders, and nothing that leads out of them', 
   expect(await failure({ provider: 'file' }, ['large'])).toMatch(/more than 65536 bytes/);
 });
 
-it('CN-83: reads keys of a store of version 2 with the token of the operator', async () => {
+it('CN-83: reads keys of a version 2 store with the token of the operator', async () => {
   const server = await startServer((request, response) => {
     if (request.headers['x-vault-token'] !== 'token-marker') answer(response, { errors: ['permission denied'] }, 403);
     else if (request.url === '/v1/kv/data/sales/db')
@@ -116,7 +116,7 @@ it('CN-83: reads keys of a store of version 2 with the token of the operator', a
   expect(await failure(fields, ['sales/db#user'])).toMatch(/No key-value store is configured/);
 });
 
-it('CN-85: reads what is granted to every workspace, and the same store for others by their own prefixes', async () => {
+it('CN-85: reads what is granted to every workspace, and the same store for other workspaces by their own prefixes', async () => {
   const grants = new Map([
     ['*', { environment: ['FLOW_SECRET_'] }],
     ['w2', { file: [granted] }],
@@ -126,7 +126,7 @@ it('CN-85: reads what is granted to every workspace, and the same store for othe
   expect(await failure({ provider: 'file' }, ['db/password.txt'], { grants })).toMatch(/may not read it/);
 });
 
-it('CN-86: reads no file of the service itself in a granted folder, by whatever name', async () => {
+it('CN-86: reads no file of the service itself in a granted folder, under any name', async () => {
   const key = join(granted, 'client.key');
   writeFileSync(key, MARKER);
   linkSync(key, join(granted, 'other-name'));
@@ -141,7 +141,7 @@ it('CN-86: reads no file of the service itself in a granted folder, by whatever 
   }
 });
 
-it('CN-87: reads the token from its file for each call, asks in its namespace, and follows no redirect', async () => {
+it('CN-87: reads the token from its file for each call, uses its namespace, and follows no redirect', async () => {
   const file = join(root, 'token');
   const server = await startServer((request, response) => {
     const { 'x-vault-token': token, 'x-vault-namespace': namespace } = request.headers;
@@ -167,7 +167,7 @@ it('CN-87: reads the token from its file for each call, asks in its namespace, a
   );
 });
 
-it('CN-88: asks no store at a private address that the operator did not allow', async () => {
+it('CN-88: refuses a store at a private address that the operator did not allow', async () => {
   const keyValue = { url: 'http://127.0.0.1:1', mount: 'kv', token: { text: 'token-marker' } };
   const aws = { region: 'eu-test-1', url: 'http://127.0.0.1:1' };
   const options = { keyValue, aws, allowedHosts: [] };
@@ -204,14 +204,14 @@ describe('AWS Secrets Manager', () => {
     aws = { region: 'eu-test-1', url: `http://127.0.0.1:${server.port}` };
   });
 
-  it('CN-89: reads secrets, and members of those that are JSON, with the credentials of the service', async () => {
+  it('CN-89: reads secrets, and members of JSON secrets, with the credentials of the service', async () => {
     const outputs = await read(fields, ['sales/plain', 'sales/login#password'], { aws });
     expect(Object.values(outputs).map((secret) => (secret as Secret).reveal())).toEqual([MARKER, MARKER]);
     expect(seen[0]).toMatchObject({ target: 'secretsmanager.GetSecretValue', id: 'sales/plain' });
     expect(seen[0]?.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDTEST\/\d{8}\/eu-test-1\/secretsmanager\//);
   });
 
-  it('CN-89: refuses what is not granted without asking, and says in the same words what does not exist', async () => {
+  it('CN-89: refuses ungranted names without a request, and reports missing ones in the same words', async () => {
     const before = seen.length;
     for (const name of ['other/plain', 'arn:aws:secretsmanager:eu-test-1:1:secret:sales/plain', 'sales/plain#', ''])
       expect(await failure(fields, [name], { aws })).toMatch(/may not read it/);
@@ -220,7 +220,7 @@ describe('AWS Secrets Manager', () => {
       expect(await failure(fields, [name], { aws })).toMatch(/may not read it/);
   });
 
-  it('CN-89, CN-90: has a deadline and a bound, and repeats nothing that it was answered', async () => {
+  it('CN-89, CN-90: has a deadline and a bound, and does not repeat a request that was answered', async () => {
     const expired = await failure(fields, ['sales/expired'], { aws });
     expect(expired).toMatch(/answered with ExpiredTokenException; ask the operator to check FLOW_VAULT_AWS_REGION/);
     expect(await failure(fields, ['sales/broken'], { aws })).toMatch(/InternalServiceError; try again later/);
@@ -229,7 +229,7 @@ describe('AWS Secrets Manager', () => {
     expect(await failure(fields, ['sales/plain'])).toMatch(/ask the operator to set FLOW_VAULT_AWS_REGION/);
   });
 
-  it('CN-90: tries again where the service is busy, once for each attempt of the node', async () => {
+  it('CN-90: retries a busy service once per attempt of the node', async () => {
     const before = seen.length;
     const connectors = createConnectors({
       connectors: [
@@ -247,6 +247,6 @@ describe('AWS Secrets Manager', () => {
   });
 });
 
-it('CN-84: answers secrets that JSON does not show', async () => {
+it('CN-84: answers secrets that JSON does not reveal', async () => {
   expect(JSON.stringify(await read({}, ['FLOW_SECRET_A']))).toBe('{"FLOW_SECRET_A":"[secret]"}');
 });

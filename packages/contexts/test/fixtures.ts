@@ -10,11 +10,11 @@ import {
 
 export const NOW = Date.UTC(2026, 0, 15, 9, 30);
 
-/** Facts in short: `total: 'number!'` is a required number. */
+/** Short notation of facts: `total: 'number!'` is a required number. */
 export const base = (facts: Readonly<Record<string, string>>): BaseFact[] =>
   Object.entries(facts).map(([key, type]) => ({
     key,
-    type: type.replace(/!$/, '') as BaseFact['type'], // spelt by the test
+    type: type.replace(/!$/, '') as BaseFact['type'], // spelt correctly by the test
     required: type.endsWith('!'),
   }));
 
@@ -26,7 +26,7 @@ export interface DefinitionParts extends Partial<Omit<ContextDefinition, 'schema
   readonly derived?: readonly DerivedFact[];
 }
 
-/** A context whose identity is the string `id`, unless told otherwise. */
+/** A context whose identity is the string `id`, by default. */
 export const definition = ({
   base: facts = [],
   derived: formulas = [],

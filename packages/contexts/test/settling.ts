@@ -11,7 +11,7 @@ import {
 } from '../src/index';
 import { alone, noCollections } from './fixtures';
 
-/** A rule that reads and writes these keys; an input with `?` at its end has a default of its own. */
+/** A rule that reads and writes these keys; an input that ends with `?` has a default in the rule. */
 export const rule = (
   slug: string,
   inputs: readonly string[],
@@ -37,11 +37,11 @@ export interface SettledInTest extends Settled {
   readonly calls: readonly string[];
   /** Errors that were thrown, by asset: `slug: message`. */
   readonly faults: readonly string[];
-  /** How often it paused. */
+  /** Number of pauses. */
   readonly pauses: number;
 }
 
-/** Settles with an executor of plain functions and a hash that is the text itself. */
+/** Settles with an executor of plain functions, and with texts as their own hashes. */
 export const settleWith = async (
   model: ContextModel,
   assets: readonly BoundAsset[],

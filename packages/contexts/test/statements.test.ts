@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const page = readFileSync(join(__dirname, '../../../docs/specs/contexts.md'), 'utf8');
 const sources = join(__dirname, '../src');
 
-/** Numbers of statements; those that are marked *(service)* are held where storage and processes are. */
+/** Numbers of statements; those marked *(service)* are tested where storage and processes are. */
 const statements = [...page.matchAll(/^- \*\*(C\d+)\*\* (\(service\))?/gm)].map(([, number = '', mark]) => ({
   number,
   isOfService: mark !== undefined,
@@ -16,13 +16,13 @@ const tests = readdirSync(sources, { recursive: true, encoding: 'utf8' })
   .map((file) => readFileSync(join(sources, file), 'utf8'))
   .join('\n');
 
-it('have numbers of their own, in order', () => {
+it('have unique numbers, in order', () => {
   const numbers = statements.map(({ number }) => Number(number.slice(1)));
   expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
   expect(numbers.length).toBeGreaterThan(80);
 });
 
-it('are each held by a test at whose title the number stands', () => {
+it('are each held by a test whose title begins with the number', () => {
   const unheld = statements.filter(
     ({ number, isOfService }) => !isOfService && !new RegExp(`\\b${number}\\b`).test(tests),
   );

@@ -1,25 +1,25 @@
-/** What went wrong with an archive; names label logs: never rename one. */
+/** Kinds of archive errors. The names label logs: never rename one. */
 type ArchiveErrorCode =
-  /** Its address is no archive, or cannot be opened. */
+  /** The address is not that of an archive, or it cannot be opened. */
   | 'not_opened'
-  /** The store did not do, or did not answer, what it was asked. */
+  /** The store failed or did not answer. */
   | 'store_failed'
-  /** An object of it is not what it should be. */
+  /** An object of the archive is not as it should be. */
   | 'damaged_object'
-  /** A setting is too small for what is there. */
+  /** A setting is too small for the existing data. */
   | 'too_small'
-  /** What was asked for cannot be done. */
+  /** The request is invalid. */
   | 'misused'
   /** The engine failed or died. */
   | 'engine_failed'
-  /** A request took longer than one may. */
+  /** A request took longer than allowed. */
   | 'too_long'
-  /** A question reads more than one may. */
+  /** A question reads more than allowed. */
   | 'too_large'
   /** Too many requests wait already. */
   | 'too_busy';
 
-/** Something went wrong with an archive; the message is a sentence for its operator. */
+/** An error of an archive; the message is a sentence for its operator. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 

@@ -4,11 +4,11 @@ import { type Boundary, type BoundaryStart, digestOf, nameOfStart } from './boun
 import { type RollOptions, writeRoll } from './write-roll';
 import { ArchiveError } from './archive-error';
 
-/** What is told of archiving. */
+/** Events of archiving. */
 export interface ArchiverObserver {
-  /** Objects were written and their manifest too. */
+  /** Objects and their manifest were written. */
   readonly rolled: (counts: RollCounts) => void;
-  /** An attempt failed, with its reason; it is made again. */
+  /** An attempt failed, with its reason; it will be repeated. */
   readonly failed: (reason: string) => void;
 }
 
@@ -25,7 +25,7 @@ interface ArchiverOptions extends RollOptions {
   readonly rollBytes: number;
   /** Age of the oldest message of a partition that makes objects, ms. */
   readonly rollMs: number;
-  /** Bytes of messages of all partitions that may be held, and messages; from half of them on the largest partition is written before its time. */
+  /** Bytes and number of messages of all partitions that may be held; from half of either on, the largest partition is written early. */
   readonly bufferBytes: number;
   /** Default: any number. */
   readonly bufferMessages?: number;
@@ -35,7 +35,7 @@ interface ArchiverOptions extends RollOptions {
 /** Turns messages into objects. */
 interface Archiver extends MessageHolder {
   status(): ArchiverStatus;
-  /** What is held comes again to whoever reads its partitions next. */
+  /** Drops the messages that are held; the next reader of their partitions receives them again. */
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ interface ArchiverStatus {
   /** Whether the last attempt failed. */
   readonly failing: boolean;
   readonly heldBytes: number;
-  /** When the oldest message that is held was written, epoch ms; undefined where none is held. */
+  /** When the oldest message that is held was written, epoch ms; undefined if none is held. */
   readonly oldestAt: number | undefined;
 }
 
@@ -56,24 +56,27 @@ interface Held {
 interface Partition {
   held: Held[];
   bytes: number;
-  /** When the first of them came. */
+  /** When the first of them arrived. */
   since: number;
   boundary: Boundary | undefined;
-  /** Whether the store was asked for a boundary that begins with the first of them. */
+  /** Whether the store has been asked for a boundary that begins with the first of them. */
   asked: boolean;
   failures: number;
   retryAt: number;
 }
 
-/** Messages of one partition that make objects, whatever their size: each takes some 3 KiB beside its value, and as much again while it is written. */
+/**
+ * Number of messages of one partition that make objects regardless of size: each takes some 3 KiB besides its value, and as much again
+ * while it is written.
+ */
 const ROLL_MESSAGES = 20_000;
-/** How often partitions are looked at, ms. */
+/** Interval between checks of the partitions, ms. */
 const LOOK_MS = 100;
-/** How long a store that does not answer is waited for at the end, ms. */
+/** How long stopping waits for a store that does not answer, ms. */
 const STOP_MS = 2_000;
 const RETRY = { initialMs: 500, maxMs: 30_000 };
 
-/** The first of these messages that make objects together: up to a number of bytes, and one at least. */
+/** The first of these messages that become objects together: up to a number of bytes, and at least one. */
 const extentOf = (held: readonly Held[], most: number): { readonly to: number; readonly bytes: number } => {
   let [to, sum] = [0, 0];
   for (const { message, bytes } of held.slice(0, ROLL_MESSAGES)) {
@@ -84,7 +87,7 @@ const extentOf = (held: readonly Held[], most: number): { readonly to: number; r
   return { to, bytes: sum };
 };
 
-/** A message that came again is finished with the one that is held, and at once where that one is finished. */
+/** A repeated message finishes with the one that is held, or at once if that one is finished. */
 const finishLater = (held: readonly Held[], offset: number, finish: () => void): void => {
   const same = held.find(({ message }) => message.offset === offset);
   if (same === undefined) {
@@ -102,7 +105,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 const membersOf = (text: string): { readonly to?: unknown; readonly bytes?: unknown } => {
   try {
-    return Object(JSON.parse(text)) as { readonly to?: unknown; readonly bytes?: unknown }; // anything has members that are not there
+    return Object(JSON.parse(text)) as { readonly to?: unknown; readonly bytes?: unknown }; // any value has members, perhaps undefined
   } catch {
     return {};
   }
@@ -117,8 +120,9 @@ const once = (finish: () => void): (() => void) => {
 };
 
 /**
- * Makes an archiver, which begins at once. The boundary of what makes objects together is kept before they are written, and a manifest after them,
- * so whoever begins again with the same message makes the same objects under the same names.
+ * Makes an archiver, which starts at once. It stores the boundary of each roll before the objects and a manifest after them
+ * (docs/adr/0052-objects-have-boundaries-before-and-manifests-after.md). So a process that starts again with the same message makes the
+ * same objects under the same names.
  */
 export const createArchiver = (options: ArchiverOptions): Archiver => {
   const { store, observer, bufferMessages = Infinity } = options;
@@ -129,11 +133,11 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
 
   const heldMessages = (): number => [...partitions.values()].reduce((sum, { held }) => sum + held.length, 0);
 
-  /** Whether messages of its boundary have yet to come. */
+  /** Whether messages of its boundary have not arrived yet. */
   const isIncomplete = ({ boundary, held }: Partition): boolean =>
     boundary !== undefined && (held.at(-1)?.message.offset ?? -1) < boundary.to - 1;
 
-  /** Whether it has the most bytes of those that need not wait for messages. */
+  /** Whether it has the most bytes among partitions that need not wait for messages. */
   const isLargest = (partition: Partition): boolean =>
     [...partitions.values()].every((other) => other.bytes <= partition.bytes || isIncomplete(other));
 
@@ -143,7 +147,10 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
     performance.now() - partition.since >= options.rollMs ||
     ((heldBytes() >= options.bufferBytes / 2 || heldMessages() >= bufferMessages / 2) && isLargest(partition));
 
-  /** Bytes that may be held while boundaries are incomplete: those of other processes may be more together than one process has room for. */
+  /**
+   * Bytes that may be held while boundaries are incomplete: boundaries that several processes began may together exceed the buffer of one
+   * (docs/adr/0060-what-was-begun-is-finished-beyond-the-buffer.md).
+   */
   const mostBytes = (): number =>
     [...partitions.values()].reduce((sum, { boundary }) => sum + (boundary?.bytes ?? 0), options.bufferBytes);
 
@@ -155,7 +162,7 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
     if (!isCount(to) || to <= start.from || !isCount(bytes))
       throw new ArchiveError(
         'damaged_object',
-        `The object "${key}" of the archive is no boundary. Put back what stood there, or remove it.`,
+        `The object "${key}" of the archive is not a boundary. Restore its content, or remove it.`,
       );
     if (bytes > options.bufferBytes)
       throw new ArchiveError(
@@ -165,7 +172,7 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
     return { ...start, to, bytes };
   };
 
-  /** The boundary that the first messages of a partition are within; undefined where none is due. */
+  /** The boundary around the first messages of a partition; undefined if none is due. */
   const boundaryOf = async (id: number, partition: Partition): Promise<Boundary | undefined> => {
     const first = partition.held[0]?.message;
     if (first === undefined) return undefined;
@@ -192,7 +199,7 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
     Object.assign(partition, { boundary: undefined, asked: false, since: performance.now() });
   };
 
-  /** Writes what is due of a partition; answers whether it did. */
+  /** Writes the messages of a partition that are due; answers whether it wrote any. */
   const advance = async (id: number, partition: Partition): Promise<boolean> => {
     partition.boundary ??= await boundaryOf(id, partition);
     const { boundary } = partition;
@@ -237,7 +244,7 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
       if (partition.held.length === 0) partition.since = now;
       const last = partition.held.at(-1);
       if (last !== undefined && message.offset <= last.message.offset) {
-        // It came again, and is held.
+        // It was delivered again, and is held.
         finishLater(partition.held, message.offset, finish);
         return;
       }

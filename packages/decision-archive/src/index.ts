@@ -1,8 +1,7 @@
 export { ArchiveError } from './archive-error';
 export { type ArchiverObserver, createArchiver } from './archiver';
-export { type Engine, openEngine } from './engine/engine';
+export { type Engine, openEngine, poolOf } from './engine/engine';
 export { writeParquet } from './exporting/write-parquet';
-export { poolOf } from './engine/engine-pool';
 export { archiveAnswers, type ArchiveReading } from './reading/archive-answers';
 export { filesOf } from './reading/local-objects';
 export { openCopies } from './reading/object-copies';

@@ -35,20 +35,20 @@ export const COLUMNS: readonly (readonly [name: string, type: string])[] = [
   ['path_trace', 'VARCHAR'],
 ];
 
-/** Columns that are JSON texts, which may be long. */
+/** Columns with JSON texts, which may be long. */
 export const DOCUMENTS: readonly string[] = ['request', 'response', 'path_trace'];
 
 const whole = (value: number): number =>
   Math.trunc(Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER));
 
-/** A record with what is kept of it beside. */
+/** A record with its additional columns. */
 export interface ArchivedRecord {
   readonly record: DecisionRecord;
-  /** Number that its producer gave the message; null where it gave none. */
+  /** The producer's number of the message; null if it has none. */
   readonly sequence: number | null;
 }
 
-/** A row as one line of JSON. `decisionId` is the id that the decision is found by. */
+/** A row as one JSON line. `decisionId` is the id by which the decision is found. */
 export const rowOf = ({ record, sequence }: ArchivedRecord, decisionId: string): string =>
   JSON.stringify({
     ...{
@@ -77,7 +77,7 @@ export const rowOf = ({ record, sequence }: ArchivedRecord, decisionId: string):
     ...{ request: record.request, response: record.response, path_trace: record.pathTrace },
   });
 
-/** The folder of a record: its workspace, its day and its hour in UTC. */
+/** The folder of a record: its workspace, and its day and hour in UTC. */
 export const folderOf = ({ workspaceId, decidedAt }: DecisionRecord): string => {
   const [date = '', time = ''] = decidedAt.split('T');
   return `decisions/workspace=${workspaceId}/date=${date}/hour=${time.slice(0, 2)}`;
@@ -92,15 +92,15 @@ export const compareRecords = ({ record: a }: ArchivedRecord, { record: b }: Arc
   compareTexts(a.messageId, b.messageId) ||
   a.item - b.item;
 
-/** No rows of all columns: objects of older releases may lack some. */
+/** An empty relation with all columns, since objects of older releases may lack some. */
 const NO_ROWS = `SELECT ${COLUMNS.map(([name, type]) => `CAST(NULL AS ${type}) AS "${name}"`).join(', ')} WHERE false`;
 
-/** Of a path that is known to this process. */
+/** Literals of paths that this process made. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 export const pathsOf = (files: readonly string[]): string => files.map(literal).join(', ');
 
-/** All rows of objects as a relation of SQL, whatever columns they have. */
+/** All rows of objects as an SQL relation, whichever columns they have. */
 export const rowsOf = (files: readonly string[]): string => {
   return `(${NO_ROWS} UNION ALL BY NAME SELECT * FROM read_parquet([${pathsOf(files)}], union_by_name = true, hive_partitioning = false))`;
 };

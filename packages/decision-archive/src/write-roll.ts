@@ -11,13 +11,13 @@ import { type Engine } from './engine/engine';
 import { type ArchivedRecord, COLUMNS, compareRecords, folderOf, rowOf } from './rows';
 import { type ObjectStore } from './store/object-store';
 
-/** How messages become objects. */
+/** Dependencies of turning messages into objects. */
 export interface RollOptions {
   readonly store: ObjectStore;
   readonly engine: Engine;
-  /** The records of a message; undefined where it cannot be read. */
+  /** The records of a message; undefined if it cannot be read. */
   readonly recordsOf: (message: SubscribedMessage) => readonly ArchivedRecord[] | undefined;
-  /** The id that a decision is found by. */
+  /** The id by which a decision is found. */
   readonly decisionIdOf: (record: DecisionRecord) => string;
 }
 
@@ -28,10 +28,10 @@ interface WrittenObject {
   readonly sha256: string;
 }
 
-/** Bytes of messages that are read, and of lines that are written, before others of this process have their turn. */
+/** Bytes of messages read, and of lines written, between yields to other work of the process. */
 const AT_ONCE = 262_144;
 
-/** Writes the objects of a boundary, and then their manifest. Undefined where the manifest was there. */
+/** Writes the objects of a boundary, and then their manifest. Undefined if the manifest exists already. */
 export const writeRoll = async (
   boundary: Boundary,
   messages: readonly SubscribedMessage[],
@@ -55,7 +55,7 @@ export const writeRoll = async (
   return { objects: objects.length, records: sum(({ records }) => records), unreadable, bytes: sum((o) => o.bytes) };
 };
 
-/** Records by the folders that they belong to, and how many messages could not be read. */
+/** Records by their folders, and the number of unreadable messages. */
 const readMessages = async (messages: readonly SubscribedMessage[], recordsOf: RollOptions['recordsOf']) => {
   const folders = new Map<string, ArchivedRecord[]>();
   let [unreadable, bytes] = [0, 0];

@@ -13,7 +13,7 @@ const WORKSPACE = '6f6a1d1e-0000-4000-8000-000000000001';
 let server: ObjectServer;
 let root: string;
 let url: string;
-/** Of one request to an S3 store, ms. */
+/** Time of one request to an S3 store, ms. */
 let deadlineMs = 30_000;
 const closing: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
@@ -94,7 +94,7 @@ const start = async ({
 
 const until = async (holds: () => boolean): Promise<void> => {
   for (const end = Date.now() + 30_000; !holds(); await new Promise((resolve) => setTimeout(resolve, 20)))
-    if (Date.now() > end) throw new Error('It did not come to hold within 30 s.');
+    if (Date.now() > end) throw new Error('The condition was not met within 30 s.');
 };
 const keysOf = async (prefix: string): Promise<string[]> => {
   const keys: string[] = [];
@@ -107,7 +107,7 @@ const manifests = async (): Promise<{ objects: { key: string; records: number }[
   const texts = (await keysOf('manifests/')).map((key) => store.read(key));
   return (await Promise.all(texts)).map((text) => JSON.parse(text ?? '') as never); // written by the archiver
 };
-/** Copies the objects of the archive to where DuckDB reads them. */
+/** Copies the objects of the archive to a folder that DuckDB reads. */
 const copyObjects = async (): Promise<void> => {
   const store = await openStore();
   for await (const { key, bytes } of store.list('decisions/')) {
@@ -132,7 +132,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     url = kind === 's3' ? server.url() : `file://${join(root, 'archive')}`;
   });
 
-  it('writes one object for each hour of a workspace, which another engine reads by its folders', async () => {
+  it('writes one object for each hour of a workspace, which another engine reads by folder', async () => {
     const { accept, finished } = await start({});
     accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
     await until(() => finished.length === 4);
@@ -145,7 +145,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     ).toEqual([2, 3].map((at) => ({ message_id: `m${at}`, at: String(at), matched: ['0', '2'] })));
   });
 
-  it('keeps values that are hostile as they are', async () => {
+  it('keeps hostile values unchanged', async () => {
     const odd = { slug: `'; DROP "x" --`, request: '{"a":"\\u0000\\"\\n"}', durationUs: 1e300, errorCode: '\ud800' };
     const { accept, finished, failures } = await start({ more: () => odd });
     accept(messageOf(0));
@@ -164,8 +164,8 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
   });
 
   /** Steps that change the store: the boundary, two objects, the manifest. */
-  describe.each([0, 1, 2, 3])('after a death at durable step %i', (step) => {
-    it.each([false, true])('the same objects come under the same names (step done: %s)', async (isDone) => {
+  describe.each([0, 1, 2, 3])('after a crash at durable step %i', (step) => {
+    it.each([false, true])('makes the same objects under the same names (step done: %s)', async (isDone) => {
       let count = 0;
       let died = false;
       const dying = (store: Store): Store => {
@@ -189,7 +189,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
       await until(() => died);
       expect(first.finished).toEqual([]);
       const before = await objects();
-      // Whoever comes next is handed one message more at once: the boundary decides all the same.
+      // The next process receives one message more at once: the boundary still decides.
       const second = await start({});
       second.accept(messageOf(1), messageOf(2), messageOf(3));
       await until(() => second.finished.length === 3);
@@ -202,7 +202,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     });
   });
 
-  it('waits for all messages of a boundary that was made before', async () => {
+  it('waits for all messages of an existing boundary', async () => {
     const first = await start({ change: (store) => ({ ...store, putFile: () => Promise.reject(new Error('away')) }) });
     first.accept(messageOf(0), messageOf(1));
     await until(() => first.failures.length > 0);
@@ -215,7 +215,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     expect(await ask('SELECT count(*)::INT AS n FROM ARCHIVE')).toEqual([{ n: 2 }]);
   });
 
-  it('rolls by size before its time, and takes what is lost to others for nobody', async () => {
+  it('rolls early by size, and drops the messages of lost partitions', async () => {
     const { archiver, accept, finished } = await start({ rollMs: 3_600_000, rollBytes: 250 });
     accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
     await until(() => finished.length === 2);
@@ -224,7 +224,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     expect([finished, archiver.status().heldBytes]).toEqual([[0, 1, 2, 3], 0]);
   });
 
-  it('rolls the largest partition before its time once half of the messages that may wait are held', async () => {
+  it('rolls the largest partition early once half of the allowed messages are held', async () => {
     const { archiver, accept, finished } = await start({ rollMs: 3_600_000, bufferMessages: 6 });
     accept(messageOf(0), { ...messageOf(1), partition: 4 });
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -234,7 +234,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     expect(archiver.status().heldBytes).toBe(100);
   });
 
-  it('asks for more than it may hold while messages of a boundary are missing, up to those of that boundary', async () => {
+  it('accepts more than its buffer while messages of a boundary are missing, up to the size of that boundary', async () => {
     const first = await start({ change: (store) => ({ ...store, putFile: () => Promise.reject(new Error('away')) }) });
     first.accept(messageOf(0), messageOf(1), messageOf(2));
     await until(() => first.failures.length > 0);
@@ -242,7 +242,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     expect(archiver.needsMore?.()).toBe(false);
     accept(messageOf(0));
     await until(() => archiver.needsMore?.() === true);
-    // Others come meanwhile: what the boundary has room for beside the buffer.
+    // Other messages arrive meanwhile, and are held within the boundary's extra room.
     accept({ ...messageOf(0, 'y'.repeat(1_000)), partition: 5 });
     expect(archiver.needsMore?.()).toBe(false);
     accept(messageOf(1), messageOf(2));
@@ -250,7 +250,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     expect(archiver.needsMore?.()).toBe(false);
   });
 
-  it('makes one object of the small ones of an hour, and removes those later', async () => {
+  it('merges the small objects of an hour, and removes them later', async () => {
     const { accept, finished } = await start({ rollBytes: 1 });
     accept(messageOf(0), messageOf(1), messageOf(2));
     await until(() => finished.length === 3);
@@ -273,7 +273,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     );
   });
 
-  it('starts another process where one was killed', async () => {
+  it('starts another process after one was killed', async () => {
     const { accept, finished, engine, failures } = await start({});
     await expect(
       engine.write({ columns: [], rows: '/etc/hostname', object: join(root, 'x.parquet'), longestLine: 1 }),
@@ -294,7 +294,7 @@ describe('an archive in an S3 store that misbehaves', () => {
     ['503', { status: 503 }],
     ['a page with 200', page],
     ['nothing', 'hang'],
-    ['half of what it is asked for', 'cut'],
+    ['half of the requested bytes', 'cut'],
     ['nothing it does', 'lose answer'],
   ];
 
@@ -314,7 +314,7 @@ describe('an archive in an S3 store that misbehaves', () => {
   });
 
   const seed = Number(process.env['TEST_SEED']);
-  it(`has each decision once, whatever requests fail (seed ${seed})`, async () => {
+  it(`has each decision once, whichever requests fail (seed ${seed})`, async () => {
     let state = seed % 2_147_483_647 || 1;
     const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
     const { accept, finished } = await start({ rollBytes: 250, rollMs: 50 });

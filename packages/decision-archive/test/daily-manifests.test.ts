@@ -43,7 +43,7 @@ interface Roll {
   /** Default: all. */
   readonly messages?: number;
 }
-/** Leaves what the writer leaves for messages from one offset to the one before another; answers the object. */
+/** Writes the object and the manifest of a range of offsets, as the writer does; answers the object. */
 const write = async (from: number, to: number, { partition = 0, digest = 'aa', messages = to - from }: Roll = {}) => {
   const key = `decisions/${FOLDER}/hour=09/${partition}-${from}-${to}-${digest}.parquet`;
   const name = `logs/partition=${partition}/${String(from).padStart(19, '0')}-${digest}.json`;
@@ -65,7 +65,7 @@ const verify = (more: Partial<Parameters<typeof verifyArchive>[0]> = {}) =>
   verifyArchive({ store, isSigned: openSignatureCheck(keys.publicKey), readsObjects: true, ...more });
 
 describe('the manifest of a day', () => {
-  it('is made once the day has ended two hours ago, by one process alone', async () => {
+  it('is made two hours after the end of the day, by one process', async () => {
     await write(0, 10);
     expect(await sign(0, { now: () => SIGNED_AT - 1 })).toMatchObject({ date: '2025-12-31' });
     const signed = await Promise.all([sign(), sign()]);
@@ -74,7 +74,7 @@ describe('the manifest of a day', () => {
     expect(await verify()).toMatchObject({ days: 2, problems: [] });
   });
 
-  it('names what was archived since the one before, with the messages that are missing in between', async () => {
+  it('names what was archived since the previous one, and the messages that are missing in between', async () => {
     await write(5, 10);
     await write(12, 20, { messages: 6 });
     await write(0, 7, { partition: 1 });
@@ -92,7 +92,7 @@ describe('the manifest of a day', () => {
     ]);
   });
 
-  it('names what a topic that was read again, or made anew, brought', async () => {
+  it('names the messages of a topic that was read again or recreated', async () => {
     await write(0, 50);
     await write(50, 100);
     await sign();
@@ -107,13 +107,13 @@ describe('the manifest of a day', () => {
     expect(await verify()).toMatchObject({ rolls: 6, missingMessages: 1, notSigned: 0, problems: [] });
   });
 
-  it('is not made of a manifest that cannot be read', async () => {
+  it('is not made if an earlier manifest cannot be read', async () => {
     const { manifest } = await write(0, 10);
     await writeFile(fileOf(manifest), '{"v":1');
     await expect(sign()).rejects.toMatchObject({ code: 'damaged_object', message: expect.stringContaining(manifest) as string }); // prettier-ignore
   });
 
-  it('has a signature over its text without that member', async () => {
+  it('has a signature over its text without the signature member', async () => {
     await write(0, 10);
     await sign();
     const text = await readFile(fileOf('daily/2026-01-01.json'), 'utf8');
@@ -124,7 +124,7 @@ describe('the manifest of a day', () => {
 });
 
 describe('verifying', () => {
-  it('follows objects to those that took their place', async () => {
+  it('follows objects to their replacements', async () => {
     const [first, second, third] = [await write(0, 10), await write(10, 20), await write(20, 30)];
     await sign();
     await replace('one', [first.key, second.key], 'both');
@@ -133,7 +133,7 @@ describe('verifying', () => {
     expect(await verify()).toMatchObject({ objects: 3, replaced: 3, erased: 1, problems: [] });
   });
 
-  it('tells objects that took a place without a signature, unless the first manifest came after them', async () => {
+  it('reports replacements without a signature, unless the first manifest came after them', async () => {
     const first = await write(0, 10);
     await replace('one', [first.key], 'one', JSON.stringify);
     await sign();
@@ -142,7 +142,7 @@ describe('verifying', () => {
     await sign(1);
     await replace('two', [second.key], 'two', openSigner(other.privateKey).textOf);
     expect((await verify()).problems).toEqual([
-      `"compactions/${FOLDER}/two.json" took the place of "${second.key}" without a signature.`,
+      `"compactions/${FOLDER}/two.json" replaced "${second.key}" without a signature.`,
     ]);
   });
 
@@ -151,8 +151,8 @@ describe('verifying', () => {
     ['an object that is longer', ({ key }) => appendFile(fileOf(key), 'x'), /has \d+ bytes instead of/],
     ['an object of other bytes', async ({ key }) => writeFile(fileOf(key), (await readFile(fileOf(key), 'utf8')).replace('rows', 'rowz')), /aa.parquet" was changed/],
     ['an object that a compaction made', ({ key }) => replace('one', [key], 'one').then(() => writeFile(fileOf(`decisions/${FOLDER}/hour=09/c-one.parquet`), 'two')), /c-one.parquet" was changed/],
-    ['a compaction that cannot be read', () => store.create(`compactions/${FOLDER}/bad.json`, '{"v":'), /bad.json" of the archive is no compaction/],
-    ['an object that was added', () => put(`decisions/${FOLDER}/hour=09/0-3-4-ff.parquet`, 'x'), /0-3-4-ff.parquet" was put there by no collector/],
+    ['a compaction that cannot be read', () => store.create(`compactions/${FOLDER}/bad.json`, '{"v":'), /bad.json" of the archive is not a compaction/],
+    ['an object that was added', () => put(`decisions/${FOLDER}/hour=09/0-3-4-ff.parquet`, 'x'), /0-3-4-ff.parquet" was not written by a collector/],
     ['a manifest of messages that is gone', ({ manifest }) => store.remove(manifest), /aa.json" is gone/],
     ['a manifest of messages that was changed', ({ manifest }) => appendFile(fileOf(manifest), ' '), /aa.json" was changed/],
     ['a manifest of a day that was changed', () => appendFile(fileOf('daily/2026-01-01.json'), ' '), /2026-01-01.json" was changed/],
@@ -169,7 +169,7 @@ describe('verifying', () => {
     expect((await verify()).problems.join(' ')).toMatch(sentence);
   });
 
-  it('does not miss objects of dates that are no longer kept', async () => {
+  it('does not report objects of expired dates as missing', async () => {
     const { key } = await write(0, 10);
     await sign();
     await store.remove(key);
@@ -177,7 +177,7 @@ describe('verifying', () => {
     expect((await verify({ keptSince: '2026-01-01' })).problems).toHaveLength(1);
   });
 
-  it('looks at the days that are asked for, and at the chain of all', async () => {
+  it('checks the objects of the requested days, and the whole chain', async () => {
     const { key } = await write(0, 10);
     await sign();
     await write(10, 20);
@@ -187,7 +187,7 @@ describe('verifying', () => {
     expect((await verify({ to: '2026-01-01' })).problems).toHaveLength(1);
   });
 
-  it('says the last manifest, by which those that are taken from the end are missed', async () => {
+  it('reports the last manifest, so that manifests removed from the end are noticed', async () => {
     await sign();
     await sign(1);
     const { last } = await verify();
@@ -195,7 +195,7 @@ describe('verifying', () => {
     expect(last).toEqual({ date: '2026-01-02', sha256: createHash('sha256').update(text).digest('hex') });
   });
 
-  it('takes signatures of several keys, so that one may follow another', async () => {
+  it('accepts signatures of several keys, so that keys can be rotated', async () => {
     await sign();
     await sign(1, { signer: openSigner(other.privateKey) });
     const isSigned = openSignatureCheck(keys.publicKey + other.publicKey);
@@ -210,10 +210,10 @@ describe('keys', () => {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   it.each([
-    ['no key', 'secret', /no private key in PEM/],
-    ['a public key', keys.publicKey, /no private key in PEM/],
+    ['no key', 'secret', /not a private key in PEM/],
+    ['a public key', keys.publicKey, /not a private key in PEM/],
     ['a key of another kind', rsa.privateKey, /"rsa" instead of Ed25519/],
-  ])('to sign with are refused where they are %s, without telling them', (_, pem, sentence) => {
+  ])('to sign with are refused if they are %s, without revealing them', (_, pem, sentence) => {
     expect(() => openSigner(pem)).toThrow(sentence);
     expect(() => openSigner(pem)).not.toThrow(pem);
   });
@@ -221,7 +221,7 @@ describe('keys', () => {
     ['no key', 'secret', /no key in PEM/],
     ['a key of another kind', rsa.publicKey, /"rsa" instead of Ed25519/],
     ['half a key', '-----BEGIN PUBLIC KEY-----\nMCow\n-----END PUBLIC KEY-----', /cannot be read/],
-  ])('to verify with are refused where they are %s', (_, pem, sentence) => {
+  ])('to verify with are refused if they are %s', (_, pem, sentence) => {
     expect(() => openSignatureCheck(pem)).toThrow(sentence);
   });
 });

@@ -34,19 +34,19 @@ const ask = (engine: Pick<Engine, 'ask'>, sql: string) => engine.ask({ sql, para
 /** Takes minutes. */
 const ENDLESS = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(1000000) b';
 
-it('a question that takes too long ends with its process, and the next is answered by another', async () => {
+it('kills the process of a question that takes too long, and answers the next with another', async () => {
   const engine = await open({ deadlineMs: 1_500 });
   await expect(ask(engine, ENDLESS)).rejects.toMatchObject({ code: 'too_long' });
   expect(await ask(engine, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-it('a statement that fails leaves the process as it is', async () => {
+it('keeps the process after a failing statement', async () => {
   const engine = await open();
   await expect(ask(engine, 'SELECT')).rejects.toMatchObject({ code: 'engine_failed' });
   expect(await ask(engine, "SELECT 'x' AS x")).toEqual([{ x: 'x' }]);
 });
 
-it('more questions than may wait are refused, and a pool gives each to the process with the fewest', async () => {
+it('refuses questions beyond the queue, and a pool gives each to the process with the fewest', async () => {
   const [first, second] = [await open({ maxQueued: 1 }), await open({ maxQueued: 1 })];
   const pool = poolOf([first, second]);
   const asked = Array.from({ length: 4 }, () => ask(pool, 'SELECT 1 AS one'));
@@ -55,7 +55,7 @@ it('more questions than may wait are refused, and a pool gives each to the proce
   expect(await Promise.all(asked)).toHaveLength(4);
 });
 
-it('more memory than it may have is refused, and the process goes on', async () => {
+it('refuses statements beyond its memory, and keeps the process', async () => {
   const engine = await open();
   const wide = 'SELECT list(range) AS l FROM (SELECT range, range % 2 AS k FROM range(60000000)) GROUP BY k';
   await expect(ask(engine, wide)).rejects.toThrow(/memory|temp_directory|max_temp/i);
@@ -75,7 +75,7 @@ it.each([
   expect((await readdir(root)).filter((name) => !name.startsWith('decision-archive-'))).toEqual(['secret.txt']);
 });
 
-it('its folder is made again where something has removed it', async () => {
+it('its folder is recreated if it was removed', async () => {
   const engine = await open();
   await rm(engine.folder, { recursive: true, force: true });
   await engine.makeFolder();
@@ -91,7 +91,7 @@ it('its folder is made again where something has removed it', async () => {
   expect(await ask(engine, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-it('folders that processes left an hour ago are removed, and nothing else', async () => {
+it('removes only folders that processes left an hour ago', async () => {
   const [left, fresh] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'].map(
     (id) => `decision-archive-${id}`,
   ) as [string, string];

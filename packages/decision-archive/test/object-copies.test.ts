@@ -12,7 +12,7 @@ import { type ObjectStore } from '../src/store/object-store';
 let root: string;
 let connection: DuckDBConnection;
 let store: ObjectStore;
-/** Key, first byte and the one behind the last of each request. */
+/** Key, first byte and the byte after the last of each request. */
 let ranges: { readonly key: string; readonly from: number; readonly to: number }[];
 let rangeFails: (from: number) => boolean;
 
@@ -68,7 +68,7 @@ const copiesOf = (mostBytes = 1e9, from = store, deadlineMs = 10_000) =>
 const COLUMNS = 'count(DISTINCT name)::INT, sum(item)::INT, sum(matched[2])::INT, sum(late)::INT';
 const DOCUMENTS = 'count(DISTINCT request)::INT, max(length(response))::INT';
 
-it('reads the places of all columns from a footer', async () => {
+it('reads the byte ranges of all columns from a footer', async () => {
   const path = join(root, 'store', 'large');
   const content = await readFile(path);
   const length = footerLength(content) ?? 0;
@@ -77,12 +77,12 @@ it('reads the places of all columns from a footer', async () => {
     SELECT split_part(path_in_schema, ',', 1) AS "column", total_compressed_size::INT AS bytes
     FROM parquet_metadata('${path}') ORDER BY row_group_id, column_id`);
   expect(chunks.map(({ column, from, to }) => ({ column: column, bytes: to - from }))).toEqual(
-    // Names of columns, as the statement says.
+    // Names of columns, as in the statement.
     expected.getRowObjectsJson().map((row) => ({ ...row, column: (row['column'] as string).trim() })),
   );
 });
 
-it('refuses every footer that is cut or changed without taking long', async () => {
+it('refuses every truncated or changed footer quickly', async () => {
   const content = await readFile(join(root, 'store', 'small'));
   const footer = content.subarray(content.length - 8 - (footerLength(content) ?? 0), content.length - 8);
   for (let length = 0; length < footer.length - 1; length += 1)
@@ -100,7 +100,7 @@ it('refuses every footer that is cut or changed without taking long', async () =
   expect(() => chunksOf(Buffer.alloc(1_000_000, 0x1c))).toThrow(/too deeply/);
 });
 
-it('fetches all but documents, and those once a question reads them', async () => {
+it('fetches everything except documents, and those once a question reads them', async () => {
   const opened = (await copiesOf()).open([await objectOf('large')]);
   await opened.fill(false);
   expect(fetched()).toBeLessThan((await bytesOf('large')) / 2);
@@ -114,7 +114,7 @@ it('fetches all but documents, and those once a question reads them', async () =
   opened.close();
 });
 
-it('fetches a small object by one request, and nothing twice', async () => {
+it('fetches a small object by one request, and no range twice', async () => {
   const copies = await copiesOf();
   const objects = [await objectOf('small'), await objectOf('large')];
   const [first, second] = [copies.open(objects), copies.open(objects)];
@@ -123,12 +123,12 @@ it('fetches a small object by one request, and nothing twice', async () => {
   await third.fill(true);
   expect(ranges.filter(({ key }) => key === 'small')).toEqual([{ key: 'small', from: 0, to: await bytesOf('small') }]);
   const places = ranges.map(({ key, from }) => `${key} ${from}`);
-  // The end of the object is read before its columns are.
+  // The end of the object is read before its columns.
   expect(places.length - new Set(places).size).toBeLessThanOrEqual(1);
   expect(await ask(COLUMNS, third.paths)).toEqual([[20_000, 199_990_045, 200_010_055, 20_010]]);
 });
 
-it('keeps within its bytes by what nobody reads, the oldest first', async () => {
+it('stays within its bound by evicting unused copies, least recently used first', async () => {
   const size = await bytesOf('large');
   const copies = await copiesOf(Math.round(size * 2.5));
   for (const key of ['large', 'other', 'large', 'third']) {
@@ -154,7 +154,7 @@ it('keeps within its bytes by what nobody reads, the oldest first', async () => 
   expect(existsSync(copies.folder)).toBe(false);
 });
 
-it('fetches again what failed', async () => {
+it('repeats a failed fetch', async () => {
   const opened = (await copiesOf()).open([await objectOf('large')]);
   rangeFails = () => true;
   await expect(opened.fill(true)).rejects.toThrow(/could not be copied to/);
@@ -175,21 +175,21 @@ it('leaves nothing of an object that could not be fetched', async () => {
   expect(await readdir(copies.folder)).toEqual([]);
 });
 
-it('gives up what is not fetched in time', async () => {
+it('gives up a fetch that takes too long', async () => {
   const hanging = { ...store, readRange: () => new Promise<Buffer>(() => undefined) };
   const copies = await copiesOf(1e9, hanging, 50);
   await expect(copies.open([await objectOf('large')]).fill(false)).rejects.toThrow(/longer than 50 ms/);
 });
 
-it.each(['foreign', 'truncated', 'tiny'])('names an object that is %s', async (key) => {
+it.each(['foreign', 'truncated', 'tiny'])('reports an object that is %s', async (key) => {
   const opened = (await copiesOf()).open([await objectOf(key)]);
   await expect(opened.fill(false)).rejects.toMatchObject({
     code: 'damaged_object',
-    message: `The object "${key}" of the archive is no whole object of Parquet.`,
+    message: `The object "${key}" of the archive is not a complete Parquet object.`,
   });
 });
 
-it('removes what dead processes left, and nothing else', async () => {
+it('removes only the leftovers of dead processes', async () => {
   const parent = join(root, 'parents');
   const living = await openCopies({ store, parent, mostBytes: 1e9, deadlineMs: 10_000 });
   const left = join(parent, `decision-archive-copies-${randomUUID()}`);

@@ -7,27 +7,27 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { startObjectStore } from '@decision/local-stack';
 
-/** What becomes of a request. */
+/** What happens to a request. */
 export type Fault =
-  /** It is handed on. */
+  /** It is forwarded. */
   | 'pass'
-  /** It is handed on, and the connection ends instead of the answer. */
+  /** It is forwarded, and the connection ends instead of the answer. */
   | 'lose answer'
-  /** It is handed on, and the connection ends in the middle of the answer's body. */
+  /** It is forwarded, and the connection ends in the middle of the answer's body. */
   | 'cut'
-  /** Half of its body is handed on, and both connections end. */
+  /** Half of its body is forwarded, and both connections end. */
   | 'half'
   /** Nothing is answered. */
   | 'hang'
-  /** It is not handed on; this is answered. */
+  /** It is not forwarded; this is answered. */
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-  /** It is handed on with other headers, or more behind its path. */
+  /** It is forwarded with other headers, or with a longer path. */
   | { readonly headers: Readonly<Record<string, string | undefined>> }
   | { readonly morePath: string }
-  /** It is handed on, and this is what becomes of the answer's body. */
+  /** It is forwarded, and the answer's body is replaced by this. */
   | { readonly change: (body: string) => string };
 
-/** A request as it comes, with what is in the path behind the bucket. */
+/** A request as received, with the path after the bucket. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
@@ -35,11 +35,11 @@ export interface Asked {
   readonly before: number;
 }
 
-/** An S3 server, and a proxy in front of it that can be told what to do. */
+/** An S3 server with a proxy in front that injects faults. */
 export interface ObjectServer {
-  /** URL of an archive of its own, by the proxy. */
+  /** URL of a separate archive, through the proxy. */
   url(): string;
-  /** Each request meets what this says, until it is called again. */
+  /** The fault for each request, until the next call. */
   meet(fault: (asked: Asked) => Fault): void;
   readonly asked: readonly Asked[];
   stop(): Promise<void>;
@@ -53,7 +53,7 @@ export const startObjectServer = async (): Promise<ObjectServer> => {
   const store = await startObjectStore({ directory, downloads });
   let faultOf: (asked: Asked) => Fault = () => 'pass';
   let asked: Asked[] = [];
-  // The server looks for an object and then puts it, where real stores do both in one step.
+  // The server checks for an object and then stores it, which real stores do in one step.
   let conditional: Promise<unknown> = Promise.resolve();
   const proxy = createServer((incoming, answer) => {
     const { method = '', url: path = '' } = incoming;

@@ -38,20 +38,20 @@ describe.each(['file', 's3'])('a store of kind %s', (kind) => {
     store = await openObjectStore(kind === 's3' ? server.url() : `file://${join(folder, 'store')}`);
   });
 
-  it('makes an object only if there is none of its key', async () => {
+  it('makes an object only if its key does not exist', async () => {
     expect(await store.read('a/b.json')).toBeUndefined();
     expect(await store.create('a/b.json', '{"é":1}')).toBe(true);
     expect(await store.create('a/b.json', 'other')).toBe(false);
     expect(await store.read('a/b.json')).toBe('{"é":1}');
   });
 
-  it('lets one of many make an object at once', async () => {
+  it('lets one of many concurrent callers make an object', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, (_, at) => store.create('race.json', String(at))));
     expect(made.filter(Boolean)).toHaveLength(1);
     expect(await store.read('race.json')).toBe(String(made.indexOf(true)));
   });
 
-  it('keeps a copy of a file and replaces the one before', async () => {
+  it('stores a copy of a file and replaces the previous one', async () => {
     await store.putFile('put/x=1/file', await fileOf('first'));
     await store.putFile('put/x=1/file', await fileOf('second!'));
     expect(await store.read('put/x=1/file')).toBe('second!');
@@ -62,7 +62,7 @@ describe.each(['file', 's3'])('a store of kind %s', (kind) => {
     ]);
   });
 
-  it('keeps a file of several parts as it is', async () => {
+  it('stores a file of several parts unchanged', async () => {
     const content = randomBytes(17 * 1024 * 1024 + 3);
     await store.putFile('large', await fileOf(content));
     expect((await store.readRange('large', 0, content.length)).equals(content)).toBe(true);
@@ -70,7 +70,7 @@ describe.each(['file', 's3'])('a store of kind %s', (kind) => {
     expect(middle.equals(content.subarray(8 * 1024 * 1024 - 2, 8 * 1024 * 1024 + 2))).toBe(true);
   });
 
-  it('lists objects of a prefix by rising key', async () => {
+  it('lists the objects of a prefix in ascending order', async () => {
     const keys = ['list/a-b', 'list/a.b/1', 'list/a/1', 'list/a/x=1/2', 'list/a0', 'list/b'];
     for (const key of [...keys].reverse()) await store.create(key, '12');
     if (kind === 's3') server.meet(({ path }) => (path.includes('list-type') ? { morePath: '&max-keys=2' } : 'pass'));
@@ -82,7 +82,7 @@ describe.each(['file', 's3'])('a store of kind %s', (kind) => {
     expect(await store.folders('nothing/')).toEqual([]);
   });
 
-  it('rejects a range that the object does not have, and an object that is not there', async () => {
+  it('rejects a range beyond the object, and a missing object', async () => {
     await store.putFile('short', await fileOf('12345'));
     expect((await store.readRange('short', 1, 4)).toString()).toBe('234');
     expect(await store.readRange('short', 2, 2)).toHaveLength(0);
@@ -91,7 +91,7 @@ describe.each(['file', 's3'])('a store of kind %s', (kind) => {
     await expect(store.readRange('missing', 0, 1)).rejects.toThrow();
   });
 
-  it('removes an object, also one that is not there', async () => {
+  it('removes an object, even a missing one', async () => {
     await store.create('gone/x', 'x');
     await store.remove('gone/x');
     await store.remove('gone/x');
@@ -99,7 +99,7 @@ describe.each(['file', 's3'])('a store of kind %s', (kind) => {
     expect(await listed(store, 'gone/')).toEqual([]);
   });
 
-  it('names the path of an object where it is a local file', () => {
+  it('names the path of an object if it is a local file', () => {
     expect(store.pathOf('a/b.json')).toBe(kind === 'file' ? join(folder, 'store', 'a', 'b.json') : undefined);
   });
 });
@@ -136,7 +136,7 @@ describe('an S3 store that misbehaves', () => {
   ];
 
   describe.each(faults)('and answers %s', (title, fault, message) => {
-    // An object that is removed is answered with 204.
+    // Removing an object is answered with 204.
     const failing = operations.filter(([name]) => name !== 'remove' || !title.startsWith('204'));
     it.each(failing)('fails to %s, with a sentence', async (_name, operate) => {
       server.meet(() => fault);
@@ -147,7 +147,7 @@ describe('an S3 store that misbehaves', () => {
     });
   });
 
-  it.each(operations)('and is there again at the next attempt: %s succeeds', async (_name, operate) => {
+  it.each(operations)('and recovers at the next attempt: %s succeeds', async (_name, operate) => {
     server.meet(({ before }) => (before === 0 ? { status: 503 } : 'pass'));
     await operate(store);
     server.meet(({ before }) => (before === 0 ? 'lose answer' : 'pass'));
@@ -160,7 +160,7 @@ describe('an S3 store that misbehaves', () => {
     await expect(operate(hasty)).rejects.toThrow(/did not answer within \d+ ms \(3 attempts\)/);
   });
 
-  it('and is given half of an object: there is none', async () => {
+  it('and receives half of an object: the object does not exist', async () => {
     server.meet(({ method }) => (method === 'PUT' ? 'half' : 'pass'));
     const path = await fileOf('1234567890');
     await expect(store.putFile('half', path)).rejects.toThrow(/did not keep "half"/);
@@ -177,12 +177,12 @@ describe('an S3 store that misbehaves', () => {
     expect(await store.read('kept')).toBe('of one');
   });
 
-  it('and answers another object: its text is not that which was kept', async () => {
+  it('and answers another object: the text is refused', async () => {
     server.meet(() => ({ change: (body) => body.replace('one', 'two') }));
-    await expect(store.read('kept')).rejects.toThrow(/6 bytes that are not those that were kept/);
+    await expect(store.read('kept')).rejects.toThrow(/6 bytes that differ from those that were stored/);
   });
 
-  it('and knows no ranges: the whole object is not taken for a part', async () => {
+  it('and ignores ranges: the whole object is not taken for a part', async () => {
     server.meet(() => ({ headers: { range: undefined } }));
     await expect(store.readRange('kept', 0, 2)).rejects.toThrow(/answered 200, without the range/);
     await expect(store.readRange('kept', 0, 6)).rejects.toThrow(/answered 200, without the range/);
@@ -191,10 +191,10 @@ describe('an S3 store that misbehaves', () => {
   it('and lists without end, or out of order, or without sizes: the list is refused', async () => {
     for (const key of ['l/1', 'l/2']) await store.create(key, key);
     const refused: readonly [(body: string) => string, RegExp][] = [
-      [(body) => body.replace('<IsTruncated>false', '<IsTruncated>true'), /does not say how it goes on/],
+      [(body) => body.replace('<IsTruncated>false', '<IsTruncated>true'), /without a continuation token/],
       [(body) => body.replace('l/1', 'l/3'), /out of order/],
       [(body) => body.replaceAll(/<Size>\d+<\/Size>/g, ''), /lack a name or a size/],
-      [(body) => body.replace(/<Prefix>[^<]*/, '<Prefix>other'), /no list of these objects/],
+      [(body) => body.replace(/<Prefix>[^<]*/, '<Prefix>other'), /other than a list of these objects/],
     ];
     for (const [change, message] of refused) {
       server.meet(() => ({ change }));
@@ -202,17 +202,17 @@ describe('an S3 store that misbehaves', () => {
     }
   });
 
-  it('and loses the answer to a creation: who made the object is told so, and nobody else', async () => {
+  it('and loses the answer to a creation: only the creator learns that it made the object', async () => {
     server.meet(({ method, before }) => (method === 'PUT' && before === 0 ? 'lose answer' : 'pass'));
     expect(await store.create('mine', 'same')).toBe(true);
     server.meet(({ method, before }) => (method === 'PUT' && before === 0 ? 'lose answer' : 'pass'));
     expect(await store.create('mine', 'same')).toBe(false);
   });
 
-  it('and replaces what it is told not to: nothing is made', async () => {
+  it('and replaces objects despite the condition: nothing is made', async () => {
     const careless = await openObjectStore(server.url());
     server.meet(() => ({ headers: { 'if-none-match': undefined } }));
-    await expect(careless.create('x', 'x')).rejects.toThrow(/replaces objects though it is told not to/);
+    await expect(careless.create('x', 'x')).rejects.toThrow(/replaces objects in spite of the condition/);
     expect(await careless.read('x')).toBeUndefined();
     server.meet(() => 'pass');
     expect(await careless.create('x', 'x')).toBe(true);
@@ -223,21 +223,21 @@ describe('an S3 store that misbehaves', () => {
     const isCompletion = (method: string, path: string) => method === 'POST' && path.includes('uploadId=');
     const content = Buffer.alloc(9 * 1024 * 1024, 'x');
 
-    it('leaves no object when a part is refused, and gives the upload up', async () => {
+    it('leaves no object when a part is refused, and aborts the upload', async () => {
       server.meet(({ path }) => (isPart(path, 2) ? { status: 503 } : 'pass'));
       await expect(store.putFile('parts', await fileOf(content))).rejects.toThrow(/did not keep "parts"/);
       expect(server.asked.at(-1)).toMatchObject({ method: 'DELETE' });
       expect(await store.read('parts')).toBeUndefined();
     });
 
-    it('takes 200 with an error at the end for a failure', async () => {
+    it('treats 200 with an error at the end as a failure', async () => {
       const body = '<?xml version="1.0"?><Error><Code>InternalError</Code></Error>';
       server.meet(({ method, path }) => (isCompletion(method, path) ? { status: 200, body } : 'pass'));
       await expect(store.putFile('parts', await fileOf(content))).rejects.toThrow(/did not keep "parts"/);
       expect(await store.read('parts')).toBeUndefined();
     });
 
-    it('puts again the part or the end whose answer was lost', async () => {
+    it('repeats the part or the completion whose answer was lost', async () => {
       server.meet(({ method, path, before }) =>
         before === 0 && (isPart(path, 1) || isCompletion(method, path)) ? 'lose answer' : 'pass',
       );
@@ -279,7 +279,7 @@ describe('the URL of an archive', () => {
     expect(String(error)).not.toContain('secret');
   });
 
-  it('is refused where nothing says the region', async () => {
+  it('is refused if no region is known', async () => {
     const before = process.env['AWS_CONFIG_FILE'];
     process.env['AWS_CONFIG_FILE'] = '/dev/null';
     await expect(openObjectStore('s3://bucket/x')).rejects.toThrow(/Add region=NAME/);

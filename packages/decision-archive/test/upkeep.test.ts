@@ -44,7 +44,7 @@ const recordOf = (n: number, more: Partial<DecisionRecord> = {}): DecisionRecord
   ...more,
 });
 
-/** Writes records, an object for each list and hour. */
+/** Writes records, one object per list and hour. */
 let offset = 0;
 const write = async (...rolls: readonly (readonly DecisionRecord[])[]): Promise<void> => {
   for (const records of rolls) {
@@ -86,7 +86,7 @@ const many = (from: number, to: number): readonly DecisionRecord[] =>
   Array.from({ length: to - from }, (_, at) => recordOf(from + at));
 
 describe('compaction', () => {
-  it('makes one object of the small ones of an hour, without repetitions, and removes them a quarter of an hour later', async () => {
+  it('merges the small objects of an hour without duplicates, and removes them a quarter of an hour later', async () => {
     await write(many(0, 5), many(5, 9), many(3, 7));
     expect(await counting()).toHaveLength(13);
     expect(await compact()).toEqual({ made: 1, replaced: 3, removed: 0 });
@@ -98,7 +98,7 @@ describe('compaction', () => {
     expect(await objectFiles()).toHaveLength(1);
   });
 
-  it('takes what comes late together with what was made before', async () => {
+  it('merges late objects with earlier results', async () => {
     await write(many(0, 2), many(2, 4));
     await compact();
     await write(many(4, 6));
@@ -108,7 +108,7 @@ describe('compaction', () => {
     expect(await objectFiles()).toHaveLength(1);
   });
 
-  it('leaves hours apart, those that have not ended, and objects that are large enough', async () => {
+  it('keeps hours separate, and skips hours that have not ended and objects that are large enough', async () => {
     const later = many(0, 2).map((record) => ({ ...record, decidedAt: record.decidedAt.replace('T09', 'T10') }));
     await write(many(0, 2), many(2, 4), later);
     const before = Date.parse(`${DATE}T10:20:00Z`);
@@ -118,7 +118,7 @@ describe('compaction', () => {
     expect((await objectsOfDay(store, WORKSPACE, DATE)).map(({ hour }) => hour)).toEqual([9, 10]);
   });
 
-  it('by two processes at once loses and doubles nothing', async () => {
+  it('by two processes at once loses and duplicates nothing', async () => {
     await write(many(0, 3), many(3, 6), many(6, 9));
     const other = await open();
     await Promise.all([compact(), compact({ engine: other })]);
@@ -126,9 +126,9 @@ describe('compaction', () => {
     await other.stop();
   });
 
-  /** Steps: the object is put, the compaction is made; later three objects are removed. */
+  /** Steps: the object is stored, the compaction is made; later three objects are removed. */
   it.each([0, 1, 2, 3, 4].flatMap((step) => [false, true].map((isDone) => ({ step, isDone }))))(
-    'that dies at durable step $step (done: $isDone) loses and doubles nothing, and is finished by the next',
+    'that dies at durable step $step (done: $isDone) loses and duplicates nothing, and is finished by the next',
     async ({ step, isDone }) => {
       await write(many(0, 3), many(3, 6), many(6, 9));
       let count = 0;
@@ -165,7 +165,7 @@ describe('retention', () => {
   const expire = (retentionDays: number, of: Store = store) =>
     expireDays({ store: of, retentionDays, now: () => Date.parse('2026-01-03T12:00:00Z') });
 
-  it('removes days that are no longer kept, with their compactions, and nothing of others', async () => {
+  it('removes expired days with their compactions, and nothing else', async () => {
     await write([older], many(0, 2), many(2, 4));
     await compact();
     expect(await expire(5)).toEqual({ dates: [], objects: 0, held: [] });
@@ -177,7 +177,7 @@ describe('retention', () => {
     expect(await expire(2)).toMatchObject({ objects: 0 });
   });
 
-  it('keeps what a hold keeps, until it is lifted', async () => {
+  it('keeps the days of a hold until it is lifted', async () => {
     await write([older], many(0, 2));
     const hold = { name: 'case-7', from: '2025-12-01', to: '2025-12-31', reason: 'a court asks' };
     await setHold(store, hold);
@@ -188,7 +188,7 @@ describe('retention', () => {
     await expect(liftHold(store, 'case-7')).rejects.toMatchObject({ code: 'misused' });
   });
 
-  it('removes nothing where a hold cannot be read', async () => {
+  it('removes nothing if a hold cannot be read', async () => {
     await write([older]);
     await setHold(store, { name: 'h', from: DATE, to: DATE, reason: '' });
     await writeFile(join(root, 'archive', 'holds', 'h.json'), '{"from":');
@@ -197,28 +197,25 @@ describe('retention', () => {
   });
 
   it.each([
-    [{ name: '../x' }, /names no hold/],
+    [{ name: '../x' }, /is not a name of a hold/],
     [{ from: '2026-02-30' }, /YYYY-MM-DD/],
     [{ from: '2026-02-02', to: '2026-02-01' }, /YYYY-MM-DD/],
     [{}, /already/],
-  ])('refuses a hold that is none: %j', async (change, reason) => {
+  ])('refuses an invalid hold: %j', async (change, reason) => {
     const hold = { name: 'h', from: '2026-01-01', to: '2026-01-02', reason: '' };
     await setHold(store, hold);
     await expect(setHold(store, { ...hold, ...change })).rejects.toThrow(reason);
   });
 });
 
-it.each(['{', 'null', '{"v":1}', '<html></html>'])(
-  'a compaction that is %s is named, and nothing is read',
-  async (text) => {
-    const key = `compactions/workspace=${WORKSPACE}/date=${DATE}/x.json`;
-    await store.create(key, text);
-    await expect(objectsOfDay(store, WORKSPACE, DATE)).rejects.toMatchObject({
-      code: 'damaged_object',
-      message: `The object "${key}" of the archive is no compaction.`,
-    });
-  },
-);
+it.each(['{', 'null', '{"v":1}', '<html></html>'])('names a compaction that is %s, and reads nothing', async (text) => {
+  const key = `compactions/workspace=${WORKSPACE}/date=${DATE}/x.json`;
+  await store.create(key, text);
+  await expect(objectsOfDay(store, WORKSPACE, DATE)).rejects.toMatchObject({
+    code: 'damaged_object',
+    message: `The object "${key}" of the archive is not a compaction.`,
+  });
+});
 
 describe('erasure', () => {
   const search = 'request.n = 4';
@@ -239,7 +236,7 @@ describe('erasure', () => {
     });
   };
   const without4 = many(0, 9).filter((_, n) => n !== 4);
-  /** Whether any file of the archive holds a text. */
+  /** Whether any file of the archive contains a text. */
   const holdsText = async (text: string): Promise<boolean> => {
     const names = await readdir(join(root, 'archive'), { recursive: true, withFileTypes: true });
     const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -253,7 +250,7 @@ describe('erasure', () => {
     return rows[0]?.['n'] !== '0' || texts.some((content) => content.includes(text));
   };
 
-  it('rewrites the objects that hold decisions, leaves no copy of them, and keeps a proof without what was erased', async () => {
+  it('rewrites the objects that hold the decisions, leaves no copy of them, and keeps a proof without the erased data', async () => {
     await write(many(0, 5), many(5, 9), many(4, 5));
     await compact();
     expect(await holdsText('{"n":4}')).toBe(true);
@@ -271,13 +268,13 @@ describe('erasure', () => {
     expect(await erase()).toEqual({ ids: [], objects: 0 });
   });
 
-  it('leaves nothing of an object that held nothing else', async () => {
+  it('leaves nothing of an object that held only erased decisions', async () => {
     await write([recordOf(4)]);
     expect(await erase()).toEqual({ ids: ['id-of-m4'], objects: 1 });
     expect([await counting(), await objectFiles()]).toEqual([[], []]);
   });
 
-  it('is refused where a hold keeps the day, and takes nothing', async () => {
+  it('is refused if a hold keeps the day, and erases nothing', async () => {
     await write(many(0, 5));
     await setHold(store, { name: 'case', from: DATE, to: DATE, reason: '' });
     await expect(erase()).rejects.toThrow('The hold "case" keeps 2026-01-01, on which 1 decisions were found');
@@ -340,7 +337,7 @@ describe('erasure', () => {
   );
 });
 
-it('the records of a day are read as they were written, each once', async () => {
+it('reads the records of a day as they were written, each once', async () => {
   const written = [
     ...many(0, 5),
     recordOf(5, { item: 3, isOfList: true, traceId: 'a'.repeat(32), instance: 'i', contextSlug: 'c', flowSlug: 'f' }),

@@ -1,4 +1,4 @@
-/** When the request of a decision came, as its id says; ISO 8601. Undefined for another UUID. */
+/** Arrival of a decision's request, read from its id; ISO 8601. Undefined for any other UUID. */
 export const timeOfDecisionId = (id: string): string | undefined => {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/.test(id)) return undefined;
   const time = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -1,12 +1,12 @@
 import { type DecisionAnswers, type DecisionFilters, type DecisionOrder, type FoundDecision } from './questions';
 
-/** A store that finds decisions first and reads them then. */
+/** A store that first finds decisions and then reads them. */
 interface FindingAnswers extends Omit<DecisionAnswers, 'readPage'> {
-  /** Decisions of which an item passes the filters, in order. */
+  /** Decisions with an item that passes the filters, in order. */
   readonly find: (filters: DecisionFilters, order: DecisionOrder) => Promise<readonly FoundDecision[]>;
 }
 
-/** Adds pages to what such a store answers. */
+/** Adds pages to the answers of such a store. */
 export const withPages = ({ find, ...answers }: FindingAnswers): DecisionAnswers => ({
   ...answers,
   readPage: async (filters, order, { pageCharacters, ...reading }) => {
@@ -17,7 +17,7 @@ export const withPages = ({ find, ...answers }: FindingAnswers): DecisionAnswers
   },
 });
 
-/** The decisions, from the first on, that have at most so many characters; one at least. */
+/** The first decisions that together have at most this many characters; at least one. */
 const fitting = (found: readonly FoundDecision[], most: number): readonly FoundDecision[] => {
   let characters = 0;
   const end = found.findIndex((decision, index) => (characters += decision.characters) > most && index > 0);

@@ -1,10 +1,10 @@
 import { type AssetKind } from '@decision/contracts';
 import { type Search } from './search/syntax-tree';
 
-/** Which decisions are wanted; absent filters let everything through. All are asked of single items. */
+/** Filters of decisions; an absent filter lets everything through. All apply to single items. */
 export interface DecisionFilters {
   readonly search?: Search | undefined;
-  /** Slugs or ids of rules, and of flows; where both are given, either does. */
+  /** Slugs or ids of rules, and of flows; if both are given, either may match. */
   readonly rules?: readonly string[] | undefined;
   readonly flows?: readonly string[] | undefined;
   /** Slugs of contexts. */
@@ -13,11 +13,11 @@ export interface DecisionFilters {
   readonly trace?: string | undefined;
   /** HTTP statuses. */
   readonly statuses?: readonly number[] | undefined;
-  /** ISO 8601; from this moment on. */
+  /** ISO 8601; from this moment, inclusive. */
   readonly start?: string | undefined;
-  /** ISO 8601; before this moment. */
+  /** ISO 8601; up to this moment, exclusive. */
   readonly end?: string | undefined;
-  /** What items of lists must fulfil beside to be shown. */
+  /** Additional condition that items of lists must meet to be shown. */
   readonly items?: Search | undefined;
 }
 
@@ -26,23 +26,23 @@ export type DecisionSort = 'time' | 'name' | 'status' | 'type';
 /** Where a page of decisions ends. */
 export interface DecisionPosition {
   readonly id: string;
-  /** What it is sorted by; null where that is the time, which the id has. */
+  /** The value it is sorted by; null if that is the time, which the id contains. */
   readonly key: string | number | null;
 }
 
 export interface DecisionOrder {
   readonly sort: DecisionSort;
   readonly isDescending: boolean;
-  /** Decisions behind this one are wanted. */
+  /** Position after which decisions are wanted. */
   readonly after: DecisionPosition | undefined;
-  /** At most so many. */
+  /** Maximum number of decisions. */
   readonly limit: number;
 }
 
-/** A decision that was found, a list as one. */
+/** A decision that was found; a list counts as one. */
 export interface FoundDecision extends DecisionPosition {
   readonly decidedAt: string;
-  /** Of what is to be shown of it. */
+  /** Characters to show of it. */
   readonly characters: number;
 }
 
@@ -58,7 +58,7 @@ export interface DecisionItemRecord {
   readonly slug: string;
   readonly selector: string;
   readonly versionId: string;
-  /** This, the instance and the flow are null, too, where the access does not see them. */
+  /** The context, the instance and the flow are also null if the access does not see them. */
   readonly contextSlug: string | null;
   readonly instance: string | null;
   readonly flowSlug: string | null;
@@ -70,44 +70,44 @@ export interface DecisionItemRecord {
   readonly errorCode: string | null;
   readonly durationUs: number;
   readonly matched: readonly number[];
-  /** Null for a rule, where it was not asked for, and where it says more than the access may know. */
+  /** Null for a rule, if it was not requested, and if it says more than the access may see. */
   readonly pathTrace: unknown;
   readonly request: unknown;
   readonly response: unknown;
-  /** Requests that it stands for, itself included. */
+  /** Number of requests that it stands for, including its own. */
   readonly standsFor: number;
-  /** Whether something was cut, or replaced since it cannot be stored. */
+  /** Whether something was cut, or replaced because it cannot be stored. */
   readonly isAltered: boolean;
-  /** Whether it passes the filters itself. */
+  /** Whether the item itself passes the filters. */
   readonly passes: boolean;
-  /** How many items of the decision are to be shown; more than are here where they exceed what is read at once. */
+  /** Number of items to show; more than are here if they exceed what is read at once. */
   readonly shownItems: number;
 }
 
-/** What a summary may be split by. */
+/** Dimensions that a summary may be split by. */
 export type SummaryDimension = 'asset' | 'version' | 'status' | 'time';
 export type SummaryBucket = 'minute' | 'hour' | 'day';
 
 /** Counts and durations of inputs. */
 export interface DecisionSums {
-  /** Inputs that were decided or refused; a record that stands for several counts as many. */
+  /** Inputs that were decided or refused; a record that stands for several counts that many times. */
   readonly count: number;
   /** Of these, those whose status is 400 or more. */
   readonly errors: number;
-  /** Microseconds of evaluation that half, 90, 95 and 99 % and all of what was evaluated took at most; null where nothing was. */
+  /** Evaluation times in microseconds: percentiles 50, 90, 95 and 99, and the maximum; null if nothing was evaluated. */
   readonly durationsUs: readonly [number, number, number, number, number] | null;
 }
 
-/** Sums of what has the same values in all dimensions that were asked for; others are undefined. */
+/** Sums of inputs with the same values in all requested dimensions; other dimensions are undefined. */
 export interface DecisionGroup extends DecisionSums {
   readonly kind: AssetKind | undefined;
   readonly slug: string | undefined;
-  /** Null where what decided was gone when the record came. */
+  /** Null if the asset was gone when the record arrived. */
   readonly assetId: string | null | undefined;
-  /** Empty where it was refused before a version was chosen. */
+  /** Empty if the request was refused before a version was chosen. */
   readonly versionId: string | undefined;
   readonly status: number | undefined;
-  /** When the bucket begins, ISO 8601. */
+  /** Start of the bucket, ISO 8601. */
   readonly time: string | undefined;
 }
 
@@ -115,7 +115,7 @@ export interface DecisionGroup extends DecisionSums {
 export interface SummarySplit {
   readonly by: readonly SummaryDimension[];
   readonly bucket: SummaryBucket;
-  /** Groups at most: those with the highest counts, and by time the latest. */
+  /** Maximum number of groups: those with the highest counts, or with time as a dimension the latest. */
   readonly most: number;
 }
 
@@ -124,69 +124,72 @@ export interface MissingMessages {
   readonly producer: string;
   /** Number of the first of them. */
   readonly from: number;
-  /** How many; null where the producer ended without saying how far it had counted: perhaps none. */
+  /** Their number; null if the producer ended without reporting how far it had counted, so that none may be missing. */
   readonly count: number | null;
-  /** They were decided from this minute on, to the end of the other one. ISO 8601. `before` is null where nothing came after them. */
+  /**
+   * They were decided between the start of the minute `after` and the end of the minute `before`. ISO 8601. `before` is null if nothing
+   * came after them.
+   */
   readonly after: string;
   readonly before: string | null;
 }
 
-/** Which missing messages are wanted. */
+/** Selects missing messages. */
 export interface MissingOptions {
-  /** ISO 8601: what may have been decided from `start` on and before `end`. */
+  /** ISO 8601: messages that may have been decided from `start`, inclusive, to `end`, exclusive. */
   readonly start: string;
   readonly end: string;
-  /** Since when all that has arrived is known, ISO 8601. */
+  /** Time from which all arrivals are known, ISO 8601. */
   readonly knownFrom: string;
-  /** ISO 8601: what was decided later may still arrive. */
+  /** ISO 8601: later decisions may still arrive. */
   readonly settledBefore: string;
-  /** ISO 8601: a producer that has said nothing since has ended. */
+  /** ISO 8601: a producer that has been silent since then has ended. */
   readonly silentBefore: string;
   readonly most: number;
 }
 
-/** Decisions in the order that was asked for, and their items. */
+/** Decisions in the requested order, and their items. */
 export interface DecisionPage {
   readonly shown: readonly FoundDecision[];
-  /** Of the decisions that are shown, in the order of their positions. */
+  /** Items of the shown decisions, in the order of their positions. */
   readonly items: readonly DecisionItemRecord[];
   /** Whether no further decision was found. */
   readonly isLast: boolean;
 }
 
-/** What is read of decisions. */
+/** What to read of decisions. */
 interface Reading {
   readonly withTraces: boolean;
-  /** Of all items together, at most; the first item of each decision is read whatever it has. */
+  /** Maximum characters of all items together; the first item of each decision is read regardless of size. */
   readonly characters: number;
 }
 
 /** Answers questions about the decisions that one access sees. */
 export interface DecisionAnswers {
-  /** Of how many decisions an item passes the filters, a list counted once. */
+  /** Number of decisions with an item that passes the filters; a list counts once. */
   count(filters: DecisionFilters): Promise<number>;
-  /** Reads the items of decisions that were found, in the order of their positions. */
+  /** Reads the items of given decisions, in the order of their positions. */
   read(
     found: readonly FoundDecision[],
     filters: DecisionFilters,
     reading: Reading,
   ): Promise<readonly DecisionItemRecord[]>;
   /**
-   * Finds decisions of which an item passes the filters, and reads them. Ties of the sort go by time, those of one moment by id. The page ends at the limit, and where the next decision would make it exceed `pageCharacters`; it has one decision
-   * at least where any is found.
+   * Finds decisions with an item that passes the filters, and reads them. Ties are ordered by time, then by id. The page ends at the limit,
+   * or before the decision that would exceed `pageCharacters`; it has at least one decision if any is found.
    */
   readPage(
     filters: DecisionFilters,
     order: DecisionOrder,
     reading: Reading & { readonly pageCharacters: number },
   ): Promise<DecisionPage>;
-  /** The decision of an id, where there is one. */
+  /** The decision with an id, if it exists. */
   findOne(id: string): Promise<FoundDecision | undefined>;
-  /** Sums up the inputs that pass the filters, in all and by group, the latest and largest first. */
+  /** Sums up the inputs that pass the filters, in total and by group, the latest and largest first. */
   summarise(
     filters: DecisionFilters,
     split: SummarySplit,
   ): Promise<{ readonly total: DecisionSums; readonly groups: readonly DecisionGroup[] }>;
-  /** Messages that have not arrived, the newest first. */
+  /** Messages that have not arrived, newest first. */
   findMissing(options: MissingOptions): Promise<readonly MissingMessages[]>;
 }

@@ -18,7 +18,7 @@ const log = (change: object = {}, item: object = {}) => ({
   ],
   ...change,
 });
-/** The same as this release writes it. */
+/** The same message as this release writes it. */
 const current = (change: object = {}, item: object = {}) => {
   const { worker: producer, ...facts } = log({}, { status: 200, ...item });
   return {
@@ -30,7 +30,7 @@ const current = (change: object = {}, item: object = {}) => {
 const read = (value: unknown, isOfList = false) => readMessage(Buffer.from(JSON.stringify(value)), isOfList);
 
 describe('a message of the log', () => {
-  it('becomes one record an item', () => {
+  it('becomes one record per item', () => {
     const { records, reason } = read(log());
     expect(reason).toBeUndefined();
     expect(records).toMatchObject([
@@ -38,14 +38,14 @@ describe('a message of the log', () => {
     ]);
   });
 
-  it('has the status of the error of an item, and 500 for one that is not known', () => {
+  it("has the status of an item's error, and 500 for an unknown error", () => {
     expect(read(log({}, { status: 'error', code: 'payload_too_large' })).records).toMatchObject([{ status: 413 }]);
     expect(read(log({}, { status: 'error', code: 'toString' })).records).toMatchObject([
       { status: 500, errorCode: 'toString' },
     ]);
   });
 
-  it('is a part of a list where its sender says so, has several items or begins later', () => {
+  it('is part of a list if its sender says so, if it has several items, or if it begins later', () => {
     const [item] = log().items;
     expect(read(log(), true).records).toMatchObject([{ isOfList: true }]);
     expect(read(log({ items: [item, { ...item, index: 1 }] })).records).toMatchObject([
@@ -55,7 +55,7 @@ describe('a message of the log', () => {
     expect(read(log({}, { index: 7 })).records).toMatchObject([{ isOfList: true }]);
   });
 
-  it('holds runs within operations on instances, which are no list', () => {
+  it('with runs within operations on instances is not a list', () => {
     const [item] = log().items;
     const run = (index: number) => ({ ...item, index, execution_id: String(index).repeat(32) });
     expect(read(log({ items: [run(0), run(1)] })).records).toMatchObject([{ isOfList: false }, { isOfList: false }]);
@@ -75,7 +75,7 @@ describe('a message of the log', () => {
     expect(readMessage(value, false)).toMatchObject({ reason, records: [] });
   });
 
-  it('keeps a decision whose text the database cannot hold with U+FFFD in its place, and is set apart beside it', () => {
+  it('replaces characters that the database cannot hold by U+FFFD, and is also set apart', () => {
     const { records, reason } = read(
       log({}, { request: { text: 'a\0b', path: 'C:\\u0000', half: '\ud800', whole: '😀' } }),
     );
@@ -89,7 +89,7 @@ describe('a message of the log', () => {
     });
   });
 
-  it('says of version 2 where it ran, what it stands for, and which message of its producer it is', () => {
+  it("of version 2 says where it ran, how many requests it stands for, and its producer's number", () => {
     const assetId = '3f3f6c0a-2f1a-4d8b-9a39-3f1b9a1f2c10';
     const facts = { asset_id: assetId, context: 'customer', flow: 'welcome' };
     const item = { status: 503, code: 'overloaded', instance: 'c-1', stands_for: 12, abbreviated: true };

@@ -11,51 +11,51 @@ import {
   type ProducerReport,
 } from '@decision/contracts';
 
-/** One decision, as it is kept. */
+/** One decision as it is stored. */
 export interface DecisionRecord {
-  /** Name of the message that told of it; with `item` it names the decision, also when the message is written again. */
+  /** Id of its message; with `item` it identifies the decision, also when the message is written again. */
   readonly messageId: string;
   /** Position in the request, from 0. */
   readonly item: number;
-  /** Whether it is one of a list that was sent as one request, perhaps in several messages. */
+  /** Whether it belongs to a list that was sent as one request, perhaps in several messages. */
   readonly isOfList: boolean;
   /** A UUID. */
   readonly workspaceId: string;
   /** Arrival of the request, ISO 8601 UTC with milliseconds. */
   readonly decidedAt: string;
   readonly kind: AssetKind;
-  /** Null where the message does not say it. */
+  /** Null if the message does not contain it. */
   readonly assetId: string | null;
   readonly slug: string;
   readonly selector: string;
-  /** Empty where it was refused before a version was chosen. */
+  /** Empty if it was refused before a version was chosen. */
   readonly versionId: string;
-  /** Slug of the context in an operation of which it ran, and the instance; null for what was solved directly. */
+  /** Slug of the context and the instance whose operation ran it; null for direct solves. */
   readonly contextSlug: string | null;
   readonly instance: string | null;
-  /** Slug of the flow that asked for that operation. */
+  /** Slug of the flow that requested that operation. */
   readonly flowSlug: string | null;
   readonly keyId: string;
   readonly requestId: string;
   /** 32 hex digits. */
   readonly traceId: string | null;
-  /** Name of the run, 32 hex digits; null for what was not run within an operation on an instance. */
+  /** Id of the run, 32 hex digits; null if it did not run within an operation on an instance. */
   readonly executionId: string | null;
   /** HTTP status of this input. */
   readonly status: number;
-  /** Null where it was solved. */
+  /** Null if it was solved. */
   readonly errorCode: string | null;
   readonly durationUs: number;
-  /** Rows of the rule that made the response, from 0. */
+  /** Positions of the rule's rows that made the response, from 0. */
   readonly matched: readonly number[];
-  /** What became of the nodes of a flow, JSON text; null for a rule. */
+  /** Outcomes of a flow's nodes, JSON text; null for a rule. */
   readonly pathTrace: string | null;
   /** JSON text, as is the response. */
   readonly request: string;
   readonly response: string;
   /** Name of the process that wrote it. */
   readonly worker: string;
-  /** Requests that it stands for, itself included. */
+  /** Number of requests that it stands for, including its own. */
   readonly standsFor: number;
   /** Whether something was cut from request or response before it was written. */
   readonly isCut: boolean;
@@ -63,11 +63,11 @@ export interface DecisionRecord {
   readonly isAltered: boolean;
 }
 
-/** Why a message, or a part of it, is set apart. Names are stored and label a metric: never rename one. */
+/** Why a message, or a part of it, is set apart. The names are stored and label a metric: never rename one. */
 type SetApartReason =
   'not_text' | 'not_json' | 'unknown_shape' | 'too_deep' | 'unstorable_name' | 'altered' | 'refused' | 'future';
 
-/** How far a producer has counted its messages for a workspace. */
+/** How many messages a producer has numbered for a workspace. */
 export interface ProducerCount {
   readonly workspaceId: string;
   readonly producer: string;
@@ -75,16 +75,16 @@ export interface ProducerCount {
   readonly at: string;
   /** The number of a message, from 0; undefined in a report. */
   readonly sequence: number | undefined;
-  /** How many it has numbered. */
+  /** The count of numbered messages so far. */
   readonly next: number;
-  /** Whether it has said that it writes no more. */
+  /** Whether it reported that it writes no more. */
   readonly ended: boolean;
 }
 
-/** What a message holds: records, and why the message is set apart, if it is. `altered`: it is set apart beside its records. */
+/** Content of a message: its records, and why the message is set apart, if it is. `altered`: it is set apart in addition to its records. */
 interface ReadMessage {
   readonly records: readonly DecisionRecord[];
-  /** None where the message is of a version without numbers. */
+  /** Undefined if the message's version has no numbers. */
   readonly counts: readonly ProducerCount[];
   readonly reason: SetApartReason | undefined;
   /** A sentence about the reason. */
@@ -96,14 +96,14 @@ const setApart = (reason: SetApartReason, detail: string): ReadMessage => ({ rec
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads a message of `logs`. Never throws. `isOfList` says whether it is a part of a list, where its sender said so; else several items, or one
- * that is not the first, make a list.
+ * Reads a message of `logs`. Never throws. `isOfList` is the sender's statement whether it is part of a list, if any; otherwise several
+ * items, or one that is not the first, make a list.
  */
 export const readMessage = (value: Uint8Array | null, isOfList: boolean): ReadMessage => {
   try {
     return readText(value, isOfList);
   } catch (error) {
-    // The stack has come to its end.
+    // The stack is exhausted.
     if (!(error instanceof RangeError)) throw error;
     return setApart('too_deep', 'A request, response or trace nests too deeply to be written again.');
   }
@@ -122,7 +122,8 @@ const readText = (value: Uint8Array | null, isOfList: boolean): ReadMessage => {
 };
 
 const readValue = (value: unknown, isOfList: boolean): ReadMessage => {
-  const { v, workspaces } = Object(value) as { readonly v?: unknown; readonly workspaces?: unknown }; // anything has members that are not there
+  // any value has members, perhaps undefined
+  const { v, workspaces } = Object(value) as { readonly v?: unknown; readonly workspaces?: unknown };
   if (v === 2 && workspaces !== undefined) {
     const report = checkProducerReport(value);
     return report.ok ? readReport(report.value) : unknownShape(report.problems);
@@ -134,7 +135,7 @@ const readValue = (value: unknown, isOfList: boolean): ReadMessage => {
 const unknownShape = ([first]: readonly { readonly path: string; readonly message: string }[]): ReadMessage =>
   setApart('unknown_shape', `At "${first?.path ?? ''}": ${first?.message ?? 'not a decision log'}.`);
 
-/** A message as this release writes them; those of the release before have no number. */
+/** A message as this release writes them; those of the previous release have no number. */
 type AnyLog = Omit<DecisionLogV2, 'v' | 'sequence'> & { readonly sequence: number | undefined };
 
 const asCurrent = (checked: ReturnType<typeof checkDecisionLog>) => {
@@ -156,18 +157,18 @@ const statusOf = ({ status, code }: DecisionLog['items'][number]): number => {
   return code !== undefined && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].status : FAULT; // its own key
 };
 
-/** Characters of a name at most; indexes hold names. */
+/** Maximum characters of a name, since indexes contain names. */
 const LONGEST_NAME = 512;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-/** U+0000, or half a character. */
+/** U+0000, or a lone surrogate. */
 const UNSTORABLE_CHARACTER = /\0|\p{Surrogate}/u;
 
-/** Why names cannot be stored; undefined where they can. */
+/** Why names cannot be stored; undefined if they can. */
 const faultOfNames = (
   workspaces: readonly string[],
   names: Readonly<Record<string, string | null>>,
 ): ReadMessage | undefined => {
-  if (!workspaces.every((id) => UUID.test(id))) return setApart('unstorable_name', '"workspace_id" is no UUID.');
+  if (!workspaces.every((id) => UUID.test(id))) return setApart('unstorable_name', '"workspace_id" is not a UUID.');
   const wrong = Object.entries(names).find(
     ([, name]) => name !== null && (name.length > LONGEST_NAME || UNSTORABLE_CHARACTER.test(name)),
   );
@@ -219,7 +220,7 @@ const recordOf = (log: AnyLog, item: AnyLog['items'][number], isOfList: boolean)
   return {
     messageId: log.id,
     item: item.index,
-    // Runs within operations on instances share a message, and are no list.
+    // Runs within operations on instances share a message, and are not a list.
     isOfList: isOfList && executionId === null,
     workspaceId: log.workspace_id.toLowerCase(),
     decidedAt: new Date(log.received_at).toISOString(),
@@ -251,7 +252,7 @@ const recordOf = (log: AnyLog, item: AnyLog['items'][number], isOfList: boolean)
 
 const FIRST_FAILURE = 400;
 
-/** Escapes that no database text holds: U+0000 and half a character. Whatever else is half a character is escaped by `stringify` too. */
+/** Escapes that no text in the database can hold: U+0000 and lone surrogates, which `stringify` also escapes. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 const MAYBE_UNSTORABLE = /\\u(?:0000|d[89a-f])/;
 

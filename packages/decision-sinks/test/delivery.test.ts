@@ -67,7 +67,7 @@ const lasting = new AbortController().signal;
 const idsOf = (letters: readonly DeadLetter[]) => letters.map(({ record }) => record.id);
 
 describe('a delivery', () => {
-  it('sends batches of the size that the sink is set to, each record once', async () => {
+  it('sends batches of the configured size, each record once', async () => {
     const trial = begin({ answer: () => ({ kind: 'accepted' }), batch: 40 });
     await trial.delivery.deliver(manyRecords(100), lasting);
     expect(trial.requests.map((ids) => ids.length)).toEqual([40, 40, 20]);
@@ -78,7 +78,7 @@ describe('a delivery', () => {
     expect(bytes.requests.map((ids) => ids.length)).toEqual([1, 1, 1]);
   });
 
-  it('tries a sink that is away again until it takes the records, and says meanwhile that it fails', async () => {
+  it('retries a sink that is away until it accepts the records, and reports the failure meanwhile', async () => {
     const failing: boolean[] = [];
     const trial = begin({
       answer: (_, request) => {
@@ -92,17 +92,17 @@ describe('a delivery', () => {
     expect([trial.delivery.isFailing(), trial.taken.size, trial.letters.length]).toEqual([false, 3, 0]);
   });
 
-  it('gives records up once they were tried often enough and are old enough, and goes on with the next', async () => {
+  it('gives records up after enough attempts and time, and goes on with the next', async () => {
     const trial = begin({ answer: () => away, batch: 2 });
     trial.now = NOW + HOUR_MS;
     await trial.delivery.deliver(manyRecords(4), lasting);
-    // The second batch is tried once: the sink has been away for as many attempts already.
+    // The second batch is tried once: the sink has already been away for that many attempts.
     expect(trial.requests.map((ids) => ids.length)).toEqual([2, 2, 2, 2]);
     expect(idsOf(trial.letters)).toEqual(manyRecords(4).map(({ id }) => id));
     expect(trial.letters[0]).toMatchObject({ reason: 'It is away' });
   });
 
-  it('gives nothing up before it is old enough', async () => {
+  it('gives up no record before it is old enough', async () => {
     const ending = new AbortController();
     const trial = begin({
       answer: (_, request) => {
@@ -115,7 +115,7 @@ describe('a delivery', () => {
     expect([trial.requests.length, trial.letters.length]).toEqual([50, 0]);
   });
 
-  it('halves what is refused until the records at fault are alone, which go into the dead letters with the reason', async () => {
+  it('halves refused batches until the records at fault are alone, and puts these into the dead letters with the reason', async () => {
     const bad = new Set(['id-of-m13.0', 'id-of-m77.0']);
     const trial = begin({
       answer: (records) => (records.some(({ id }) => bad.has(id)) ? refusal : { kind: 'accepted' }),
@@ -128,7 +128,7 @@ describe('a delivery', () => {
     expect(trial.failures).toEqual([]);
   });
 
-  it('does not ask a sink that refuses everything about each record, and loses nothing once it is mended', async () => {
+  it('does not send every record singly to a sink that refuses all, and loses nothing once its settings are corrected', async () => {
     let mended = false;
     const trial = begin({
       answer: (_, request) => {
@@ -142,7 +142,7 @@ describe('a delivery', () => {
     expect(trial.taken.size + trial.letters.length).toBe(400);
   });
 
-  it('tries a sink again that blames each of many records, but not one that must not be sent them again', async () => {
+  it('retries a sink that refuses each of many records, but not one that must not receive them again', async () => {
     const blaming = (isFinal: boolean) =>
       begin({
         answer: (records, request) =>
@@ -167,7 +167,7 @@ describe('a delivery', () => {
     expect([few.requests.length, few.letters.length]).toEqual([1, 3]);
   });
 
-  it('sends those again that a sink did not take yet, and no others', async () => {
+  it('repeats only the records that a sink has not accepted yet', async () => {
     const trial = begin({
       answer: (_, request) =>
         request === 1
@@ -191,7 +191,7 @@ describe('a delivery', () => {
     expect(idsOf(trial.letters)).toEqual(['id-of-m0.0']);
   });
 
-  it('waits as long as the sink asks for, up to its longest pause', async () => {
+  it('waits as long as the sink asks, up to the longest pause', async () => {
     const trial = begin({
       answer: (_, request) => (request === 1 ? { ...away, retryAfterMs: 3_600_000 } : { kind: 'accepted' }),
       retry: { maxMs: 300 },
@@ -216,7 +216,7 @@ describe('dead letters', () => {
   const open = (maxBytes = 1_048_576) => createDeadLetters({ folder, sink: 'audit', maxBytes });
   const lines = async () => (await readFile(join(folder, 'audit.ndjson'), 'utf8')).split('\n');
 
-  it('are lines of JSON with the record as it was sent, its reason and the time, for their owner alone', async () => {
+  it('are JSON lines with the record as sent, the reason and the time, readable only by their owner', async () => {
     const letters = open();
     await letters.prepare();
     await letters.write([letter(0), letter(1)]);
@@ -230,7 +230,7 @@ describe('dead letters', () => {
     expect((await stat(join(folder, 'audit.ndjson'))).mode & 0o777).toBe(0o600);
   });
 
-  it('begin on a line of their own behind one that was cut', async () => {
+  it('begin on a new line after a truncated one', async () => {
     const letters = open();
     await letters.prepare();
     await writeFile(join(folder, 'audit.ndjson'), '{"sink":"audit","reas');
@@ -240,7 +240,7 @@ describe('dead letters', () => {
     expect(JSON.parse(whole ?? '')).toMatchObject({ record: { id: 'id-of-m0.0' } });
   });
 
-  it('are refused beyond their size, and taken again once the file was moved away', async () => {
+  it('are refused beyond their size, and accepted again once the file is moved away', async () => {
     const letters = open(1_000);
     await letters.prepare();
     await letters.write([letter(0)]);
@@ -250,7 +250,7 @@ describe('dead letters', () => {
     expect(await lines()).toHaveLength(2);
   });
 
-  it('are refused where the folder cannot be made', async () => {
+  it('are refused if the folder cannot be made', async () => {
     await open().prepare();
     const blocked = createDeadLetters({ folder: join(folder, 'audit.ndjson', 'below'), sink: 'x', maxBytes: 10 });
     await expect(blocked.prepare()).rejects.toThrow(/ENOTDIR/);

@@ -4,7 +4,7 @@ import { type FieldMask } from '../src/reading/sink-settings';
 
 const WORKSPACE = '7b0a4a0e-6a3c-4a55-9a52-6d6f0c1f2d3e';
 
-/** A decision, read from a message as the collector reads it. `log` and `item` change what the message says. */
+/** A decision, parsed from a message as the collector does. `log` and `item` change the message. */
 export const decisionOf = (log: object = {}, item: object = {}): DecisionRecord => {
   const message = {
     ...{ v: 1, id: 'gateway-1:1', kind: 'rule', workspace_id: WORKSPACE, key_id: 'key', slug: 'price' },
@@ -24,6 +24,6 @@ export const everything: FieldMask = { only: undefined, without: [] };
 export const sinkRecordOf = (record: DecisionRecord, fields: FieldMask = everything): SinkRecord =>
   toSinkRecord(record, { fields, decisionIdOf: ({ messageId }) => `id-of-${messageId}`, writtenAt: 1_768_469_401_000 });
 
-/** Records that are told apart by their ids. */
+/** Records with different ids. */
 export const manyRecords = (count: number): readonly SinkRecord[] =>
   Array.from({ length: count }, (_, at) => sinkRecordOf(decisionOf({ id: `m${at}` }, { request: { at } })));

@@ -1,5 +1,4 @@
-import { jsonOf, passes } from '../src/reading/sink-record';
-import { recordFields } from '../src/reading/record-fields';
+import { jsonOf, passes, recordFields } from '../src/reading/sink-record';
 import { type FieldMask, type SinkFilter } from '../src/reading/sink-settings';
 import { decisionOf, everything, sinkRecordOf } from './records';
 
@@ -24,7 +23,7 @@ describe('a record', () => {
     });
   });
 
-  it('says where it ran, and what was cut before it was written', () => {
+  it('says where it ran, and that it was cut before it was written', () => {
     const ran = { ...decisionOf(), assetId: 'asset', contextSlug: 'customer', instance: '7', flowSlug: 'loan' };
     expect(JSON.parse(jsonOf(sinkRecordOf({ ...ran, standsFor: 12, isCut: true })))).toMatchObject({
       ...{ asset_id: 'asset', context: 'customer', instance: '7', flow: 'loan', stands_for: 12, abbreviated: true },
@@ -53,7 +52,7 @@ describe('a field mask', () => {
     expect(sent({ request }, without('request'))).not.toHaveProperty('request');
   });
 
-  it('keeps what it names alone, and always id and timestamp', () => {
+  it('keeps only the named fields, and always id and timestamp', () => {
     const request = { order: { total: 5, note: 'secret' }, list: [{ a: 1, b: 2 }, 7], other: 'secret' };
     expect(sent({ request }, only('status', 'request.order.total', 'request.list.a'))).toEqual({
       ...{ id: 'id-of-gateway-1:1.0', timestamp: '2026-01-15T09:30:00.250Z', status: 200 },
@@ -65,13 +64,13 @@ describe('a field mask', () => {
     });
   });
 
-  it('leaves the trace out with any part of request or response, since it repeats them', () => {
+  it('removes the trace with any part of request or response, since it repeats them', () => {
     const item = { request: { ssn: 'marker' }, path_trace: [{ inputs: { ssn: 'marker' } }] };
     expect(JSON.stringify(sent(item, without('request.ssn')))).not.toContain('marker');
     expect(sent(item, without('worker'))).toHaveProperty('path_trace');
   });
 
-  it('drops what nests too deeply to be masked, and says so', () => {
+  it('drops documents that nest too deeply to be masked, and says so', () => {
     let nested: unknown = 'marker';
     for (let level = 0; level < 2_500; level += 1) nested = { a: nested };
     const record = decisionOf();
@@ -88,7 +87,7 @@ describe('a filter', () => {
   const price = decisionOf();
   const failed = decisionOf({ kind: 'flow' }, { status: 'error', code: 'evaluation_failed' });
 
-  it('chooses by asset, workspace and status', () => {
+  it('selects by asset, workspace and status', () => {
     expect(passes(all, price)).toBe(true);
     const assets = [{ kind: 'flow', slug: 'price' }] as const;
     expect([price, failed].map((record) => passes({ ...all, assets }, record))).toEqual([false, true]);
@@ -99,7 +98,7 @@ describe('a filter', () => {
     expect([price, failed].map((record) => passes({ ...all, statuses: [[400, 599]] }, record))).toEqual([false, true]);
   });
 
-  it('takes a share of requests, the same ones each time and all decisions of each', () => {
+  it('samples requests deterministically, with all decisions of each', () => {
     const half = { ...all, sampleRate: 0.5 };
     const records = Array.from({ length: 2_000 }, (_, at) => decisionOf({ request_id: `request-${at}` }));
     const taken = records.filter((record) => passes(half, record));

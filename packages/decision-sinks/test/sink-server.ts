@@ -16,7 +16,7 @@ export interface SinkServer {
   stop(): Promise<void>;
 }
 
-/** A server on a port of its own that records what it is sent. */
+/** A server on its own port that records its requests. */
 export const startSinkServer = async (): Promise<SinkServer> => {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

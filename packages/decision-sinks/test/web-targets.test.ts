@@ -61,7 +61,7 @@ const success: Readonly<Record<Kind, () => void>> = {
 };
 
 describe.each(Object.keys(success) as Kind[])('a sink of kind %s', (kind) => {
-  it('is sent records with its headers, and takes them', async () => {
+  it('receives records with its headers, and accepts them', async () => {
     success[kind]();
     expect(await send(open(kind))).toEqual({ kind: 'accepted' });
     expect(server.requests).toHaveLength(1);
@@ -78,7 +78,7 @@ describe.each(Object.keys(success) as Kind[])('a sink of kind %s', (kind) => {
     [429, 'unavailable'],
     [500, 'unavailable'],
     [503, 'unavailable'],
-  ])('that answers %d counts as %s, and its secrets are not told', async (status, outcome) => {
+  ])('that answers %d counts as %s, and its secrets are not revealed', async (status, outcome) => {
     answering(status, 'why not', { location: 'http://127.0.0.1:1/', 'retry-after': '7' });
     const result = await send(open(kind));
     expect(result).toMatchObject({ kind: outcome, reason: `${server.url} answered ${status}`, detail: 'why not' });
@@ -87,7 +87,7 @@ describe.each(Object.keys(success) as Kind[])('a sink of kind %s', (kind) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('that hangs before its answer, or within it, is unavailable after its time', async () => {
+  it('that hangs before or within its answer is unavailable after the timeout', async () => {
     server.answer = () => undefined;
     expect(await send(open(kind, {}, 200))).toMatchObject({
       kind: 'unavailable',
@@ -100,7 +100,7 @@ describe.each(Object.keys(success) as Kind[])('a sink of kind %s', (kind) => {
     });
   });
 
-  it('that breaks off, or is not there, is unavailable', async () => {
+  it('that breaks off or does not listen is unavailable', async () => {
     server.answer = (_, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('x');
       setTimeout(() => response.destroy(), 20);
@@ -119,7 +119,7 @@ describe.each(Object.keys(success) as Kind[])('a sink of kind %s', (kind) => {
     });
   });
 
-  it('that answers without end is unavailable', async () => {
+  it('that answers endlessly is unavailable', async () => {
     server.answer = (_, response) => {
       const piece = 'x'.repeat(1_048_576);
       const more = (): void => {
@@ -135,7 +135,7 @@ describe.each(Object.keys(success) as Kind[])('a sink of kind %s', (kind) => {
     });
   });
 
-  it('that is given up when the service ends answers at once', async () => {
+  it('that is aborted when the service stops returns at once', async () => {
     server.answer = () => undefined;
     const ending = new AbortController();
     setTimeout(() => ending.abort(), 50);
@@ -145,7 +145,7 @@ describe.each(Object.keys(success) as Kind[])('a sink of kind %s', (kind) => {
   });
 });
 
-/** What lies: success as a status, failure in the body. */
+/** Misleading answers: success as the status, failure in the body. */
 it.each([
   ['http', { error: 'quota' }, 'unavailable'],
   ['http', { errors: [{ row: 1 }] }, 'unavailable'],
@@ -173,7 +173,7 @@ it.each([
 });
 
 describe('http', () => {
-  it('is sent lines of JSON with a signature of name, time and body; the same batch has the same name', async () => {
+  it('receives JSON lines with a signature of name, time and body; the same batch has the same name', async () => {
     const target = open('http', { signingKey: 'k'.repeat(32) });
     await send(target);
     await send(target);
@@ -190,14 +190,14 @@ describe('http', () => {
     expect(third?.headers['webhook-id']).not.toBe(id);
   });
 
-  it('is sent no signature without a key', async () => {
+  it('receives no signature without a key', async () => {
     await send(open('http'));
     expect(server.requests[0]?.headers).not.toHaveProperty('webhook-signature');
   });
 });
 
 describe('json-rows', () => {
-  it('is sent one INSERT of rows whose request and response are texts, under a name that follows from them', async () => {
+  it('receives one INSERT of rows whose request and response are texts, under a name derived from them', async () => {
     const target = open('json-rows', { url: new URL(`${server.url}/?database=x`) });
     await send(target);
     await send(target);
@@ -209,12 +209,12 @@ describe('json-rows', () => {
     expect(JSON.parse(row ?? '')).toMatchObject({ id: 'id-of-m0.0', request: '{"at":0}', response: '{}', status: 200 });
   });
 
-  it('counts a failure that is told in a header', async () => {
+  it('reports a failure in a header', async () => {
     answering(200, '', { 'x-anything-exception-code': '241' });
     expect(await send(open('json-rows'))).toMatchObject({ kind: 'unavailable' });
   });
 
-  it('blames rows where the server says that it cannot read a value, whatever its status', async () => {
+  it('blames rows if the server cannot parse a value, whatever its status', async () => {
     answering(500, 'Code: 26. DB::Exception: Cannot parse quoted string');
     expect(await send(open('json-rows'))).toMatchObject({ kind: 'refused', detail: expect.stringMatching(/Code: 26/) });
     answering(500, 'Code: 241. DB::Exception: Memory limit exceeded');
@@ -223,7 +223,7 @@ describe('json-rows', () => {
 });
 
 describe('bulk-index', () => {
-  it('is sent an action with the id of each record before it, in the index of its day', async () => {
+  it('receives an action with its id before each record, in the index of its day', async () => {
     answering(200, itemsOf(201));
     await send(open('bulk-index'), manyRecords(1));
     const [action, record, end] = server.requests[0]?.body.split('\n') ?? [];
@@ -232,7 +232,7 @@ describe('bulk-index', () => {
     expect(end).toBe('');
   });
 
-  it('tells what became of each record, also where the answer says that there were no errors', async () => {
+  it('reports the outcome of each record, even if the answer says that there were no errors', async () => {
     answering(200, itemsOf(201, 400, 429, 409, 503, 403, 404));
     expect(await send(open('bulk-index'), manyRecords(7))).toMatchObject({
       kind: 'partly',
@@ -243,7 +243,7 @@ describe('bulk-index', () => {
 });
 
 describe('otlp', () => {
-  it('is sent log records with time, severity, trace and attributes', async () => {
+  it('receives log records with time, severity, trace and attributes', async () => {
     answering(200, {});
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const item = { status: 'error', code: 'evaluation_failed', request: { a: 1 } };
@@ -267,12 +267,12 @@ describe('otlp', () => {
     );
   });
 
-  it('counts as refusing where the receiver takes none, so that those at fault are found', async () => {
+  it('counts as refusing if the receiver accepts none, so that the records at fault are found', async () => {
     answering(200, { partialSuccess: { rejectedLogRecords: 3, errorMessage: 'too long' } });
     expect(await send(open('otlp'))).toMatchObject({ kind: 'refused', detail: expect.stringMatching(/too long/) });
   });
 
-  it('has all records given up where the receiver refuses some and does not say which', async () => {
+  it('has all records given up if the receiver refuses some and does not say which', async () => {
     answering(200, { partialSuccess: { rejectedLogRecords: '1', errorMessage: 'too long' } });
     expect(await send(open('otlp'))).toMatchObject({
       kind: 'partly',
@@ -290,7 +290,7 @@ interface TargetPayload {
   }[];
 }
 
-it('covers every kind that is asked over HTTP', () => {
+it('covers every kind that is reached over HTTP', () => {
   const kinds: Record<Exclude<TargetSettings['kind'], 'kafka'>, true> = {
     http: true,
     'json-rows': true,

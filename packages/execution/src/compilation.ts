@@ -1,14 +1,14 @@
 /** A rule or a flow was compiled for this thread. */
 export interface Compilation {
   readonly asset: 'rule' | 'flow';
-  /** Time in which the thread did nothing else; of a flow without its rules. */
+  /** Time in which the thread did nothing else; for a flow without its rules. */
   readonly tookMs: number;
 }
 
 /** Receives compilations, for metrics. */
 export type OnCompiled = (compilation: Compilation) => void;
 
-/** Compiles and tells of it. What throws is not told. */
+/** Compiles and reports it. Failures are not reported. */
 export const timedCompile = <T>(
   asset: Compilation['asset'],
   onCompiled: OnCompiled | undefined,

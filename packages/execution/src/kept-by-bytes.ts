@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Entries by key, bounded by the bytes that each is said to have: the least recently used are dropped beyond it. One entry that alone is larger is
- * held beside them, the last of its kind: so it is made once as long as it is asked about.
+ * Entries by key, bounded by their declared bytes: beyond the bound the least recently used are dropped. The most recent entry that alone
+ * exceeds the bound is kept in addition, so that repeated requests do not remake it.
  */
 export class KeptByBytes<T extends object> {
   private readonly entries: LRUCache<string, T>;
@@ -34,7 +34,7 @@ export class KeptByBytes<T extends object> {
     this.entries.delete(key);
   }
 
-  /** Drops every entry for which this holds. */
+  /** Drops every matching entry. */
   deleteWhere(holds: (entry: T) => boolean): void {
     if (this.largest !== undefined && holds(this.largest.entry)) this.largest = undefined;
     for (const [key, entry] of this.entries.entries()) if (holds(entry)) this.entries.delete(key);

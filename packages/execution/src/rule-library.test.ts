@@ -38,7 +38,7 @@ const libraryOf = (rows: number, maxBytes: number) =>
     return Promise.resolve(versionId === 'gone' ? undefined : table(rows));
   }, maxBytes);
 
-it('loads and compiles a version once, however many ask at the same time', async () => {
+it('loads and compiles a version once for concurrent callers', async () => {
   const library = libraryOf(3, 1_000_000);
   const rules = await Promise.all(Array.from({ length: 20 }, () => library.get(workspace, 'a')));
   expect(new Set(rules).size).toBe(1);
@@ -46,7 +46,7 @@ it('loads and compiles a version once, however many ask at the same time', async
   expect(loads).toEqual(['a']);
 });
 
-it('tells of each compilation, and of none where the rule is held', async () => {
+it('reports each compilation, and none if the rule is held', async () => {
   const compilations: Compilation[] = [];
   const library = libraryWith(
     () => Promise.resolve(table(2_000)),
@@ -66,14 +66,14 @@ const bytesOf = async (rows: number): Promise<number> => {
   return library.bytes();
 };
 
-it('drops the least recently used beyond its bytes and loads them again when they are asked for', async () => {
+it('drops the least recently used beyond its bytes and reloads them on request', async () => {
   const library = libraryOf(100, Math.floor(2.5 * (await bytesOf(100))));
   for (const version of ['a', 'b', 'a', 'c', 'a', 'b']) await library.get(workspace, version);
   expect(library.size()).toBe(2);
   expect(loads).toEqual(['a', 'b', 'c', 'b']);
 });
 
-it('counts what cells take and not how many rows there are', async () => {
+it('counts the bytes of cells and not the number of rows', async () => {
   const wide = (columns: number): RuleTable => ({
     requestSchema: Array.from({ length: columns }, (_, index) => ({ key: `f${index}`, type: 'number' })),
     responseSchema: [],
@@ -90,7 +90,7 @@ it('counts what cells take and not how many rows there are', async () => {
   expect(library.bytes()).toBeGreaterThan(100 * narrow);
 });
 
-it('holds the last rule that is larger than its bound, beside the others', async () => {
+it('holds the last rule that is larger than its bound, in addition to the others', async () => {
   const bound = 2 * (await bytesOf(100));
   const library = libraryWith((_workspace, versionId) => {
     loads.push(versionId);
@@ -102,7 +102,7 @@ it('holds the last rule that is larger than its bound, beside the others', async
   expect(loads).toEqual(['a', 'large', 'large-2', 'large']);
 });
 
-it('says that a version was deleted, and does not remember a failure', async () => {
+it('reports a deleted version, and does not remember a failure', async () => {
   const library = libraryOf(1, 1_000_000);
   await expect(library.get(workspace, 'gone')).rejects.toMatchObject({ code: 'version_not_found' });
   let failing = true;
@@ -116,7 +116,7 @@ it('says that a version was deleted, and does not remember a failure', async () 
   expect(rule && evaluateRule(rule, {}, { now: 0 })).toMatchObject({ ok: true });
 });
 
-it('drops a compiled version when it is announced that its rule was deleted', async () => {
+it('drops a compiled version when the deletion of its rule is announced', async () => {
   let deleted = false;
   const library = libraryWith(() => Promise.resolve(deleted ? undefined : table(1)), 100);
   await library.get(workspace, 'a');
@@ -132,7 +132,7 @@ it('drops a compiled version when it is announced that its rule was deleted', as
   expect(library.size()).toBe(0);
 });
 
-it('hands out at once what is compiled, to its workspace alone and until it is deleted', async () => {
+it('answers a compiled rule at once, only to its workspace and until it is deleted', async () => {
   const library = libraryOf(1, 1_000_000);
   expect(library.peek(workspace, 'a')).toBeUndefined();
   const rule = await library.get(workspace, 'a');
@@ -144,7 +144,7 @@ it('hands out at once what is compiled, to its workspace alone and until it is d
   expect(library.peek(workspace, 'a')).toBeUndefined();
 });
 
-it('refuses a version of another workspace, whether it is compiled, cached or being loaded', async () => {
+it('refuses a version of another workspace that is compiled, cached or being loaded', async () => {
   const other = randomUUID();
   const asked: string[] = [];
   const library = libraryWith((workspaceId, versionId) => {
@@ -159,7 +159,7 @@ it('refuses a version of another workspace, whether it is compiled, cached or be
   await expect(library.get(workspace, 'a')).resolves.toBeDefined();
 });
 
-it('does not read a version that is stored in many bytes where large ones are not compiled', async () => {
+it('does not read a large stored version if large ones are not compiled', async () => {
   const measured: string[] = [];
   const sources = {
     loadTable: (_workspace: string, versionId: string) => {

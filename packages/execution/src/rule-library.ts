@@ -14,45 +14,45 @@ import { type OnCompiled, timedCompile } from './compilation';
 import { KeptByBytes } from './kept-by-bytes';
 import { createValueDirectory, type ValueDirectory, type ValueDirectoryOptions } from './value-directory';
 
-/** Loads the immutable table of a published version from the database; undefined where it was deleted. */
+/** Loads the immutable table of a published version from the database; undefined if it was deleted. */
 export type LoadTable = (workspaceId: string, versionId: string) => Promise<RuleTable | undefined>;
 
 /**
- * Compiled rules by workspace and version id: a version of another workspace is not found. A version never changes: it is evicted, or dropped when it
- * is announced that its rule was deleted. The values to which a version refers do change: the compiled rule takes them over without being compiled
- * again.
+ * Compiled rules by workspace and version id: a version of another workspace is not found. A version never changes: it is evicted, or
+ * dropped when the deletion of its rule is announced. The values to which a version refers do change: the compiled rule takes them over
+ * without another compilation.
  */
 export interface RuleLibrary {
   /**
-   * Throws `version_not_found` where the workspace has no such version, for instance because it was deleted while its request was on the way.
-   * Undefined where the rule has more cells than the library compiles: it belongs into a thread.
+   * Throws `version_not_found` if the workspace has no such version, for instance because it was deleted during the request. Undefined if
+   * the rule has more cells than the library compiles: it must run in a thread.
    */
   get(workspaceId: string, versionId: string): Promise<CompiledRule | undefined>;
-  /** The rule that {@link get} would answer, where it is compiled and its values are known to be up to date; undefined: it must be asked for. */
+  /** The rule that {@link get} would answer, if it is compiled and its values are known to be current; otherwise undefined. */
   peek(workspaceId: string, versionId: string): CompiledRule | undefined;
-  /** The same rule for one who keeps it: its values are those of when it was last refreshed. */
+  /** The same rule for a caller that keeps it: its values are those of its last refresh. */
   open(workspaceId: string, versionId: string): Promise<HeldRule | undefined>;
   size(): number;
-  /** Bytes of all compiled rules that are held, as they estimate themselves. */
+  /** Estimated bytes of all held compiled rules. */
   bytes(): number;
 }
 
 interface RuleLibraryOptions {
   /**
-   * Bytes of all compiled rules together, by the estimate that each makes of itself; the least recently used are evicted beyond it. One rule that
-   * alone is larger is held beside them, the last that was asked for: so every legal rule is compiled once as long as it is asked about.
+   * Maximum estimated bytes of all compiled rules together; beyond it the least recently used are evicted. The most recent rule that alone
+   * exceeds it is kept in addition, so that repeated requests do not recompile it.
    */
   readonly maxBytes: number;
-  /** Cells of the largest rule that is compiled; those that are larger are answered with undefined. Default: all are compiled. */
+  /** Maximum cells of a compiled rule; larger ones are answered with undefined. Default: all are compiled. */
   readonly maxCells?: number | undefined;
   readonly onCompiled?: OnCompiled | undefined;
 }
 
-/** Cells that are compiled in about twenty milliseconds: what the thread that handles messages may do in a row. */
+/** Cells that compile in about twenty milliseconds, the most that the thread that handles messages may do at a time. */
 export const BRIEFLY_COMPILED_CELLS = 5_000;
-/** Bytes of a stored table, compressed, that certainly has more cells: reading it alone would take longer. */
+/** Compressed bytes of a stored table that certainly has more cells: reading it alone would take longer. */
 const BRIEFLY_READ_BYTES = 250_000;
-/** Versions that are remembered as too large. */
+/** Maximum versions that are remembered as too large. */
 const MOST_LARGE_VERSIONS = 10_000;
 
 /** Bytes of a cache entry, and of the values to which a rule refers without their contents. */
@@ -62,21 +62,21 @@ const VALUE_BYTES = 500;
 /** Sources of the parts of rules. */
 interface RuleSources {
   readonly loadTable: LoadTable;
-  /** About how many bytes a table takes where it is stored; asked where large rules are not compiled, which need not be read either. */
+  /** Approximate stored bytes of a table; used if large rules are not compiled, which need not be read either. */
   readonly measureTable?: (workspaceId: string, versionId: string) => Promise<number | undefined>;
   readonly values: ValueDirectory;
 }
 
-/** A compiled rule, and what those who evaluate it within something else know of it. */
+/** A compiled rule, with what a flow that embeds it needs. */
 export interface HeldRule {
   readonly rule: CompiledRule;
   readonly inputs: readonly HeldField[];
   readonly outputs: readonly HeldField[];
-  /** Memory that it keeps alive, as it estimates it. */
+  /** Estimated memory that it keeps alive. */
   readonly bytes: number;
-  /** Takes over values of the workspace that have changed; undefined: it refers to none. Never rejects. */
+  /** Takes over changed values of the workspace; undefined: it refers to none. Never rejects. */
   readonly refresh: (() => Promise<void>) | undefined;
-  /** Whether {@link refresh} is known to change nothing. Undefined where that is. */
+  /** Whether {@link refresh} is known to change nothing. Undefined if `refresh` is. */
   readonly isFresh?: (() => boolean) | undefined;
 }
 
@@ -92,11 +92,11 @@ export const createRuleLibrary = (
   const large = new LRUCache<string, true>({ max: MOST_LARGE_VERSIONS });
   const tables = createReadThrough<RuleTable>(cache, {
     name: 'definitions',
-    // The compiled form is what is kept in this process; the table is read once, so hardly any need to be held.
+    // This process keeps the compiled form; the table is read once, so hardly any need to be cached.
     maxEntries: 1,
     localTtlMs: 1,
     sharedTtlMs: undefined,
-    // A version never changes: an old entry is as good as a new one.
+    // A version never changes, so an old entry is as good as a new one.
     refreshAfterMs: Infinity,
     validate: checkRuleTable,
   });
@@ -167,7 +167,7 @@ export const createRuleLibrary = (
 
 const fieldOf = ({ key, type }: HeldField): HeldField => ({ key, type });
 
-/** Conditions and outputs, those that are left out too: each output has a place in every row. */
+/** Conditions and outputs, including empty ones: each output has a cell in every row. */
 const countCells = ({ conditions, responseSchema }: RuleTable): number =>
   conditions.reduce(
     (sum, { request = {} }) => sum + Object.keys(request).length,
@@ -196,5 +196,5 @@ export const createStoredRules = (
   return createRuleLibrary(cache, { values, loadTable, measureTable }, options);
 };
 
-/** Permission to ask for a rule was checked before: its tables and values are read without regard to groups. */
+/** Permission to use a rule was checked before, so its tables and values are read regardless of groups. */
 const everything = (workspaceId: string): WorkspaceAccess => ({ workspaceId, userGroups: undefined });

@@ -25,7 +25,7 @@ const compile = (nodes: FlowGraph['nodes'], connections: FlowGraph['connections'
 
 /** Answers what its origin decided. */
 const plain = compile([{ ref: 'out', type: 'result' }], [{ from: 'in', output: 'discount', to: 'out' }]);
-/** Asks somebody about it. */
+/** Asks an external system about it. */
 const asking = compile(
   [
     { ref: 'ask', type: 'api', url: 'https://example.com', outputs: [{ key: 'discount', type: 'number' }] },
@@ -125,7 +125,7 @@ const carryOut = async (
   return { settled, runs, faults, asked, calls };
 };
 
-it('C56: runs a flow in its version and those that it follows, and writes what it answers', async () => {
+it('C56: runs a flow in its version with the versions that it follows, and writes its outputs', async () => {
   const { settled, asked } = await carryOut(plain, [instance('a', 200)]);
   expect(asked).toEqual([['w', 'v1', follows]]);
   expect(settled).toMatchObject([
@@ -137,7 +137,7 @@ it('C56: runs a flow in its version and those that it follows, and writes what i
   ]);
 });
 
-it('C76: what a flow asks is named by the life of its instance and by how often it succeeded for it', async () => {
+it('C76: external calls of a flow have keys made of the life of its instance and the number of its successes', async () => {
   const call = (inputs: object) => Promise.resolve({ ...inputs });
   const named = async (runs: number, failures = 0) => {
     const { calls } = await carryOut(asking, [instance('a', 200, runs, failures)], call);
@@ -147,12 +147,12 @@ it('C76: what a flow asks is named by the life of its instance and by how often 
   expect(first).toEqual([{ idempotencyRoot: expect.stringContaining('2026-01-15T09:30:00.000Z') as string, round: 0 }]);
   expect(await named(0)).toEqual(first);
   expect(await named(3)).toEqual([{ ...first[0], round: 3 }]);
-  // What failed has the same names when it is tried again.
+  // A failed run has the same keys when it is retried.
   expect(await named(3, 3)).toEqual(first);
   expect(await named(3, 1)).toEqual([{ ...first[0], round: 2 }]);
 });
 
-it('C76: instances whose flows wait for the outside do not wait for each other, eight at once', async () => {
+it('C76: instances whose flows wait for external answers do not wait for each other, eight at once', async () => {
   let under = 0;
   let most = 0;
   const call: Call = async (inputs) => {
@@ -167,7 +167,7 @@ it('C76: instances whose flows wait for the outside do not wait for each other, 
   expect(most).toBe(8);
 });
 
-it('C61: tells what failed by its inputs from what the outside did not answer', async () => {
+it('C61: distinguishes failures of inputs from missing external answers', async () => {
   const wrong = await carryOut(asking, [instance('a', 200)], () => Promise.resolve({ discount: 'much' }));
   expect(wrong.settled[0]?.runs).toMatchObject([{ status: 'evaluation_error', executionId: 'run-1' }]);
   expect(wrong.faults).toEqual([]);
@@ -182,7 +182,7 @@ describe('operations around a run', () => {
     ...{ activeFlows: new Set(['flow:pricing']), read: () => ({}), join: () => undefined },
   };
 
-  it('C78: a run knows its own operation, reads its state and joins facts to it', async () => {
+  it('C78: a run knows its own operation, reads its state and merges facts into it', async () => {
     const seen: unknown[] = [];
     const call: Call = ({ discount }, { within = [] }) => {
       const own = within.at(-1);

@@ -86,7 +86,7 @@ const carryOut = async (
   return { settled, runs, faults };
 };
 
-it('settles each instance by itself, and says what ran', async () => {
+it('settles each instance separately, and reports what ran', async () => {
   const { settled, runs } = await carryOut(
     request([instance('a', { total: 200 }), instance('b', {}), instance('c', { total: 50 })]),
   );
@@ -102,7 +102,7 @@ it('settles each instance by itself, and says what ran', async () => {
   expect(runs.map(({ inputs }) => inputs)).toEqual([{ total: 200 }, { total: 50 }]);
 });
 
-it('settles alike after encoding and decoding', async () => {
+it('settles the same way after encoding and decoding', async () => {
   const asked = request([instance('a', { total: 200 })]);
   const { settled } = await carryOut(
     decodeSettleRequest(createSettleEncoder(asked)(asked.instances.map((one) => JSON.stringify(one)))),
@@ -110,19 +110,19 @@ it('settles alike after encoding and decoding', async () => {
   expect(decodeSettleAnswer(encodeSettleAnswer(settled))).toEqual((await carryOut(asked)).settled);
 });
 
-it('completes a context whose sender does not know a setting yet with its default', () => {
+it('completes a context from a sender that does not know a setting with its default', () => {
   const text = createSettleEncoder(request([]))([]).toString();
   const older = text.replace('"historyLimit":100,', '');
   expect(older).not.toBe(text);
   expect(decodeSettleRequest(Buffer.from(older))).toEqual(decodeSettleRequest(Buffer.from(text)));
 });
 
-it.each(['', '{}', '{"v":2}', 'null', '[]'])('rejects a message of another form: %s', (text) => {
+it.each(['', '{}', '{"v":2}', 'null', '[]'])('rejects a malformed message: %s', (text) => {
   expect(() => decodeSettleRequest(Buffer.from(text))).toThrow(expect.objectContaining({ code: 'internal_error' }));
   expect(() => decodeSettleAnswer(Buffer.from(text))).toThrow(expect.objectContaining({ code: 'internal_error' }));
 });
 
-it('fails the asset alone where its version is gone', async () => {
+it('fails only the asset whose version is gone', async () => {
   const gone = {
     type: 'rule' as const,
     slug: 'gone',
@@ -164,8 +164,8 @@ describe('C67: an operation that finds no fixpoint', () => {
   );
   const rules = { get: () => Promise.resolve(climbing) };
 
-  it('stops where a tenth of its time is left, in which the answer can arrive, and leaves the thread to others meanwhile', async () => {
-    let now = 0; // a ms for each look at the clock
+  it('stops when a tenth of its time is left, in which the answer can arrive, and yields meanwhile', async () => {
+    let now = 0; // one ms per reading of the clock
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => (now += 1));
     let turns = 0;
     const ticking = setInterval(() => (turns += 1), 1);
@@ -180,7 +180,7 @@ describe('C67: an operation that finds no fixpoint', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  it('stops by the memory that its tries take where time does not stop it', async () => {
+  it('stops by the memory of its tries if time does not stop it', async () => {
     const { settled, runs } = await carryOut({ ...asked, instances: asked.instances.slice(0, 1) }, Infinity, rules);
     expect(settled).toMatchObject([{ ended: 'memory_bound', unfinished: ['rule:climb'] }]);
     expect(runs.length).toBeGreaterThan(10_000);
@@ -188,7 +188,7 @@ describe('C67: an operation that finds no fixpoint', () => {
   });
 });
 
-it('C67: where what is kept of runs is full, no rule runs again, and others run still', async () => {
+it('C67: when the memory for runs is full, no rule runs again, but others still run', async () => {
   const climbing = compileRule({
     requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
     responseSchema: [{ key: 'total', name: 'Total', type: 'function' }],
@@ -207,7 +207,7 @@ it('C67: where what is kept of runs is full, no rule runs again, and others run 
   ]);
 });
 
-describe('C67: the memory of what operations tried', () => {
+describe('C67: the memory of tried states', () => {
   /** Answers a greater number each time. */
   const climbing = compileRule({
     requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
@@ -216,10 +216,13 @@ describe('C67: the memory of what operations tried', () => {
   });
   const climb = { type: 'rule' as const, slug: 'climb', effectiveVersion: 'climb', outputs: ['total'] };
   const LIMIT = 1024 * 1024;
-  /** Bytes of one settling: at the end of its rounds, and those that the last round added. */
+  /** Bytes of one settling at the end of its rounds, and those that the last round added. */
   const OWN = 64 * 1024 + 1_000;
 
-  /** Settles the given number of instances that find no end, in the given number of operations at once; answers the outcome of each, and the most memory that they took together. */
+  /**
+   * Settles a number of instances without a fixpoint, in a number of concurrent operations; answers the outcome of each, and their maximum
+   * total memory.
+   */
   const climbTogether = async (operations: number, instances: number) => {
     const tried = new TriedMemory(LIMIT);
     let peak = 0;
@@ -243,7 +246,7 @@ describe('C67: the memory of what operations tried', () => {
     return { ended, peak, left: tried.takenBytes };
   };
 
-  it('is bounded as a sum over all that are under way, and each goes some way', async () => {
+  it('is bounded in total over all running operations, and each makes some progress', async () => {
     const { ended, peak, left } = await climbTogether(40, 1);
     expect(ended.filter((one) => one.ended !== 'memory_bound')).toEqual([]);
     expect(Math.min(...ended.map(({ rounds }) => rounds))).toBeGreaterThan(200);
@@ -252,7 +255,7 @@ describe('C67: the memory of what operations tried', () => {
     expect(left).toBe(0);
   });
 
-  it('is free again for the next instance of a chunk: each goes as far as the first', async () => {
+  it('is released for the next instance of a chunk: each gets as far as the first', async () => {
     const { ended, peak, left } = await climbTogether(1, 5);
     expect(new Set(ended.map(({ rounds }) => rounds)).size).toBe(1);
     expect(ended[0]).toMatchObject({ ended: 'memory_bound' });
@@ -261,12 +264,12 @@ describe('C67: the memory of what operations tried', () => {
   });
 });
 
-describe('why a rule had no answer', () => {
+describe('the reason why a rule had no answer', () => {
   const asked = request([instance('a', { total: 200 }), instance('b', { total: 300 })]);
   const failWith = (error: Error) => carryOut(asked, Infinity, { get: () => Promise.reject(error) });
   const fault = { rule: 'discount', versionId: 'v1' };
 
-  it('is told once in an operation, with code and cause', async () => {
+  it('is reported once per operation, with code and cause', async () => {
     const cause = new Error('connection refused');
     const { settled, faults } = await failWith(cause);
     expect(settled.map(({ runs }) => runs[0]?.status)).toEqual(['infrastructure_error', 'infrastructure_error']);
@@ -277,13 +280,13 @@ describe('why a rule had no answer', () => {
     expect((await failWith(gone)).faults).toEqual([{ ...fault, code: 'version_not_found', cause: gone }]);
   });
 
-  it('says nothing of what was read', async () => {
+  it('reveals no input', async () => {
     const cause = new SyntaxError('Unexpected token');
     expect((await failWith(cause)).faults).toEqual([{ ...fault, code: 'internal_error', cause }]);
   });
 
-  it('is told of what throws while it is evaluated', async () => {
-    const noRule = {} as typeof discount; // what a bug might load
+  it('is reported for errors during evaluation', async () => {
+    const noRule = {} as typeof discount; // what a defect might load
     const { settled, faults } = await carryOut(asked, Infinity, { get: () => Promise.resolve(noRule) });
     expect(settled[0]?.runs[0]?.status).toBe('infrastructure_error');
     expect(faults).toEqual([{ ...fault, code: 'internal_error', cause: expect.any(TypeError) as unknown }]);

@@ -32,7 +32,7 @@ export interface OperationRun {
 /** Id of the version of an asset that runs. */
 export const versionOf = ({ effectiveVersion, flow }: BoundAsset): string => flow?.versionId ?? effectiveVersion;
 
-/** Why a rule or flow had no answer, for operators. Without inputs and outputs. */
+/** Why a rule or flow had no answer, for operators; without inputs and outputs. */
 export interface SettleFault {
   /** Slug of the rule. */
   readonly rule?: string;
@@ -43,7 +43,7 @@ export interface SettleFault {
   readonly cause: unknown;
 }
 
-/** A fault with the request that met it. */
+/** A fault with its request. */
 export type RequestFault = SettleFault & { readonly requestId: string };
 
 /** Dependencies of operations. */
@@ -54,44 +54,44 @@ interface SettleSurroundings {
   readonly library: Pick<RuleLibrary, 'get'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
-  /** Undefined: flows have no answer here. */
+  /** Undefined: flows cannot run here. */
   readonly flows?: Pick<FlowRunner, 'run'> | undefined;
-  /** Operations that these are part of, the innermost last. Default: none. */
+  /** Enclosing operations, innermost last. Default: none. */
   readonly within?: readonly RunningOperation[] | undefined;
-  /** Names the request in what flows ask of the outside. */
+  /** Identifies the request in external calls of flows. */
   readonly requestId: string;
-  /** Id of the API key that asked; absent where no key did. */
+  /** Id of the API key that asked; absent if no key did. */
   readonly keyId?: string | undefined;
   readonly models: ContextModels;
-  /** Receives each evaluation, for logs and counts; answers its name among decisions. */
+  /** Receives each evaluation, for logs and counts; answers its id among decisions. */
   readonly onRun: (run: OperationRun) => string | undefined;
-  /** Whether what `onRun` keeps takes all the memory that it may: then no rule runs again for an instance. */
+  /** Whether the memory of `onRun` is used up: then no rule runs again for an instance. */
   readonly isFull: () => boolean;
   /** Memory of tried states that the current operations share. Default: one for the process. */
   readonly tried?: TriedMemory;
-  /** Receives each fault once in an operation, however many instances have it. */
+  /** Receives each fault once per operation, however many instances have it. */
   readonly onFault: (fault: SettleFault) => void;
 }
 
 /** Shared by all operations of this process, which can be hundreds at once (C67). */
 const triedInProcess = new TriedMemory(64 * 1024 * 1024);
 
-/** Work in a row before the process does other things, ms. */
+/** Time slice before the thread yields, ms. */
 const SLICE_MS = 10;
 
-/** Instances of one message that are settled at once where flows ask something outside: mostly they wait then. */
+/** Instances of one message that are settled concurrently if flows reach out, since they mostly wait then. */
 const WAITING_AT_ONCE = 8;
 
-/** Share of the remaining time that is kept for the answer's way back and for writing its results, and its most, ms. */
+/** Share of the remaining time that is reserved for returning the answer and writing its results, and its maximum, ms. */
 const KEPT_PART = 0.1;
 const KEPT_MS = 2_000;
 
-/** The hash of inputs that executions keep. */
+/** The hash of inputs that executions store. */
 export const inputHash = (text: string): string => hash('sha256', text, 'base64url');
 
 /**
- * Settles the instances of a request, in slices; answers the state of each, in the same order (ADR 19). One begins after the other has ended, but
- * where their flows wait for the outside.
+ * Settles the instances of a request, in slices; answers the state of each, in the same order
+ * (docs/adr/0019-workers-settle-contexts-api-writes.md). They run one after the other, except that flows which reach out overlap.
  */
 export const settleOperations = async (
   request: SettleRequest,
@@ -122,7 +122,7 @@ export const settleOperations = async (
   return settled;
 };
 
-/** Keys of the flows of a context that run in the operations around its own (C68). */
+/** Keys of the flows of a context that run in enclosing operations (C68). */
 export const ancestorsOf = (
   contextId: string,
   within: readonly RunningOperation[] = [],
@@ -131,11 +131,11 @@ export const ancestorsOf = (
   return own.length === 0 ? undefined : new Set(own.flatMap(({ activeFlows }) => [...activeFlows]));
 };
 
-/** Notifications of one instance in one operation, and the characters of them together, which go with its answer. */
+/** Maximum notifications of one instance in one operation, and their total characters, which its answer contains. */
 const MAX_NOTIFICATIONS = 1_000;
 const MAX_NOTIFICATION_CHARACTERS = 2_097_152;
 
-/** Lets answers pass as long as what all of them together ask to be sent is within bounds; a flow can run in many rounds. */
+/** Passes answers while their notifications together stay within bounds; a flow can run in many rounds. */
 const boundNotifications = (): ((answer: AssetAnswer) => AssetAnswer) => {
   let count = 0;
   let characters = 0;
@@ -149,7 +149,7 @@ const boundNotifications = (): ((answer: AssetAnswer) => AssetAnswer) => {
   };
 };
 
-/** Faults of one asset with one code are one: thousands of instances can meet it. */
+/** Faults of one asset with the same code count as one, since thousands of instances can have it. */
 const eachOnce = (onFault: SettleSurroundings['onFault']): SettleSurroundings['onFault'] => {
   const reported = new Set<string>();
   return (fault) => {
@@ -159,7 +159,7 @@ const eachOnce = (onFault: SettleSurroundings['onFault']): SettleSurroundings['o
   };
 };
 
-/** Resolves at once, but where this thread has worked long enough in a row after what else it has to do. */
+/** Resolves at once, or, after a full time slice, once the thread has done its other work. */
 const createPause = (): (() => Promise<void>) => {
   let sliceBegan = performance.now();
   return async () => {
@@ -189,7 +189,7 @@ const settleOne = async (
     },
     ports,
   );
-  return settled as SettledInstance; // what is undefined in it is absent once it is written, as here nobody asks
+  return settled as SettledInstance; // undefined members are absent once written, and are not read here
 };
 
 const portsOf = (request: SettleRequest, surroundings: SettleSurroundings): Omit<SettlePorts, 'execute'> => {
@@ -209,7 +209,7 @@ const portsOf = (request: SettleRequest, surroundings: SettleSurroundings): Omit
 interface AssetToRun {
   readonly asset: BoundAsset;
   readonly inputs: Facts;
-  /** How often it has succeeded for this instance before. */
+  /** Number of its earlier successes for this instance. */
   readonly successes: number;
   readonly instance: SettleInstance;
   readonly request: SettleRequest;
@@ -247,7 +247,10 @@ const evaluateRuleOf = async (
   return { outcome, durationUs: (performance.now() - beganAt) * 1_000 };
 };
 
-/** What it asks of the outside has the same keys when the operation is begun again, and when it failed and is tried again, and others after a success (C76). */
+/**
+ * Its external calls have the same keys when the operation is repeated, and when it is retried after a failure, and new keys after a
+ * success (C76).
+ */
 const evaluateFlowOf = async (
   { asset, inputs, successes, instance, request, settling }: AssetToRun,
   { flows, workspaceId, deadline, requestId, keyId, within = [] }: SettleSurroundings,
@@ -265,10 +268,10 @@ const evaluateFlowOf = async (
   return { outcome, durationUs: (performance.now() - beganAt) * 1_000 };
 };
 
-/** Senders of the previous release do not say the id of their operation. */
+/** Senders of the previous release do not send the id of their operation. */
 const UNKNOWN_OPERATION = '00000000-0000-0000-0000-000000000000';
 
-/** The operation as a flow of the instance finds it. */
+/** The operation as a flow of the instance sees it. */
 const toRunning = (
   { contextId, contexts, operationId = UNKNOWN_OPERATION }: SettleRequest,
   instanceId: string,
@@ -299,7 +302,7 @@ const faultOf = (asset: BoundAsset, failure: ServiceError): SettleFault => {
   return { [asset.type]: asset.slug, versionId: versionOf(asset), code, cause };
 };
 
-/** Undefined where it is too long for this thread. */
+/** Undefined if it is too long for this thread. */
 const evaluateHere = (
   rule: CompiledRule | undefined,
   inputs: Facts,
@@ -331,9 +334,9 @@ const failureOf = (error: unknown): ServiceError =>
     ? error
     : new ServiceError('internal_error', 'The rule or flow could not be loaded or evaluated.', {}, { cause: error });
 
-/** Compiled contexts, by the state of the definitions that they were sent with. */
+/** Compiled contexts, by the state of their definitions. */
 export interface ContextModels {
-  /** Throws `internal_error` where the context does not compile, which its sender has ruled out. */
+  /** Throws `internal_error` if the context does not compile, which its sender has ruled out. */
   get(workspaceId: string, request: SettleRequest): ContextModel;
 }
 

@@ -80,7 +80,7 @@ it('reads the values of a rule once, and again when they have changed, without c
   expect(await library.get(workspace, 'v1')).toBe(rule);
 });
 
-it('hands out a rule at once only while its values are known to be those of now', async () => {
+it('answers a rule at once only while its values are known to be current', async () => {
   const isAtOnce = (): boolean => library.peek(workspace, 'v1') !== undefined;
   expect(isAtOnce()).toBe(false);
   const rule = await library.get(workspace, 'v1');
@@ -89,27 +89,27 @@ it('hands out a rule at once only while its values are known to be those of now'
   expect(isAtOnce()).toBe(false);
   failing = true;
   await solve('DE');
-  expect(isAtOnce()).toBe(false); // it is known that there are others, and they could not be read
+  expect(isAtOnce()).toBe(false); // newer values are known to exist, but could not be read
   failing = false;
   expect(await solve('FR')).toEqual({ fee: 7 });
   expect(isAtOnce()).toBe(true);
 });
 
-it('reads them once for all who ask at the same time', async () => {
+it('reads them once for concurrent callers', async () => {
   await solve('DE');
   changeTo(valuesAt(2, ['FR'], 7));
   expect(await Promise.all(Array.from({ length: 20 }, () => solve('FR')))).toEqual(Array(20).fill({ fee: 7 }));
   expect(loads).toBe(2);
 });
 
-it('does not read again what is newer than the cache knows', async () => {
+it('does not reload values that are newer than the cache', async () => {
   stored = valuesAt(9, ['DE'], 5);
   expect(await solve('DE')).toEqual({ fee: 5 });
   expect(await solve('DE')).toEqual({ fee: 5 });
   expect(loads).toBe(1);
 });
 
-it('goes on with what it has while values cannot be read, and says so', async () => {
+it('continues with its values while new ones cannot be read, and reports it', async () => {
   await solve('DE');
   failing = true;
   changeTo(valuesAt(2, ['FR'], 7));
@@ -119,7 +119,7 @@ it('goes on with what it has while values cannot be read, and says so', async ()
   expect(await solve('FR')).toEqual({ fee: 7 });
 });
 
-it('fails, rather than answer wrongly, while a value is missing', async () => {
+it('fails while a value is missing, instead of answering wrongly', async () => {
   await solve('DE');
   changeTo({ revision: 2, values: valuesAt(2, ['DE'], 5).values.slice(1) });
   expect(await solve('DE')).toBe('evaluation_failed');

@@ -3,28 +3,31 @@ import { cacheKeys, checkValueRevision, fixedLimits } from '@decision/contracts'
 import { type StoredValue, type ValueSource } from '@decision/engine';
 import { type LoadedValues } from '@decision/persistence';
 
-/** Reads from the database, without regard to groups: a published rule resolves every value to which it is bound. */
+/** Reads from the database regardless of groups: a published rule resolves every value to which it is bound. */
 interface ValueStore {
   findRevision(workspaceId: string): Promise<number>;
   load(workspaceId: string, ids: readonly string[]): Promise<LoadedValues>;
 }
 
-/** Tells how often the values of a workspace have changed, and opens the values that one rule refers to. */
+/** Answers how often the values of a workspace have changed, and opens the values that one rule refers to. */
 export interface ValueDirectory {
   open(workspaceId: string, ids: readonly string[]): Promise<RuleValues>;
 }
 
-/** The values of one rule, as they are now. */
+/** The current values of one rule. */
 interface RuleValues {
   readonly source: ValueSource;
-  /** Reads them again where the workspace's values may have changed since. What cannot be read stays as it was. */
+  /**
+   * Reloads them if the workspace's values may have changed since (docs/adr/0010-values-by-id-and-revision.md). Values that cannot be read
+   * stay unchanged.
+   */
   readonly refresh: () => Promise<void>;
-  /** Whether this process knows, without asking anybody, that {@link refresh} would change nothing. */
+  /** Whether this process knows without a request that {@link refresh} would change nothing. */
   readonly isFresh: () => boolean;
 }
 
 export interface ValueDirectoryOptions {
-  /** Called where values could not be read again; the rule goes on with those that it has. */
+  /** Called if values could not be reloaded; the rule continues with its values. */
   readonly onStale: (error: unknown) => void;
 }
 
@@ -53,7 +56,7 @@ export const createValueDirectory = (
         source,
         refresh: async () => {
           try {
-            // A cache may lag behind what was loaded, which is no reason to load it again.
+            // A cache may lag behind loaded values, which is no reason to reload them.
             if (((await readRevision()) ?? 0) > source.revision) await reload();
           } catch (error) {
             onStale(error);
@@ -65,7 +68,7 @@ export const createValueDirectory = (
   };
 };
 
-/** Values that are exchanged as a whole. */
+/** Values that are replaced as a whole. */
 class LoadedSource implements ValueSource {
   revision: number;
   private values: ReadonlyMap<string, StoredValue>;
@@ -87,7 +90,7 @@ class LoadedSource implements ValueSource {
 const byId = ({ values }: LoadedValues): ReadonlyMap<string, StoredValue> =>
   new Map(values.map(({ content, ...value }) => [value.id, { ...value, value: content }]));
 
-/** Whoever asks while the work is under way waits for it instead of beginning it again. */
+/** Concurrent callers wait for the running work instead of starting it again. */
 const createSingleFlight = (work: () => Promise<void>): (() => Promise<void>) => {
   let flight: Promise<void> | undefined;
   return () => {

@@ -29,7 +29,7 @@ const publish = (versionId: string, formula: string, ...pointers: readonly strin
   for (const pointer of pointers) world.pointers.set(pointer, versionId);
 };
 
-it('reads and compiles a flow once, however many ask at the same time', async () => {
+it('reads and compiles a flow once for concurrent callers', async () => {
   publish('r1', 'n * 2', 'twice/latest');
   world.flows.set('f1', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
   const library = world.libraryOf(cache);
@@ -41,7 +41,7 @@ it('reads and compiles a flow once, however many ask at the same time', async ()
   expect(reads.filter((what) => what.startsWith('rule'))).toEqual(['rule r1']);
 });
 
-it('tells of each compilation of a flow and its rules, and of none where they are held', async () => {
+it('reports each compilation of a flow and its rules, and none if they are held', async () => {
   publish('r1', 'n * 2', 'twice/latest');
   world.flows.set('f1', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
   const compiled: string[] = [];
@@ -53,7 +53,7 @@ it('tells of each compilation of a flow and its rules, and of none where they ar
   expect(compiled).toEqual(['rule', 'flow', 'rule', 'flow']);
 });
 
-it('follows a publication of what it names by latest or an environment, and keeps what it names by number', async () => {
+it('follows publications of assets named by latest or an environment, and keeps those named by number', async () => {
   publish('r1', 'n * 2', 'twice/latest', 'twice/live');
   for (const selector of ['latest', 'live', '1'])
     world.flows.set(selector, passing(use('rule', 'twice', selector, 'r1'), 'v'));
@@ -67,7 +67,7 @@ it('follows a publication of what it names by latest or an environment, and keep
   expect(await answers()).toEqual([{ v: 40 }, { v: 40 }, { v: 4 }]);
 });
 
-it('runs the versions that it is told, and that of its publication where it is told none', async () => {
+it('runs the given versions, and that of its publication if none is given', async () => {
   publish('r1', 'n * 2', 'twice/latest');
   publish('r2', 'n * 20', 'twice/latest');
   world.flows.set('f1', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
@@ -76,7 +76,7 @@ it('runs the versions that it is told, and that of its publication where it is t
   expect(answerOf(await library.get(workspace, 'f1', {}))).toEqual({ v: 4 });
 });
 
-it('goes on with the version of its publication where what it names is gone', async () => {
+it('falls back to the version of its publication if the asset is gone', async () => {
   publish('r1', 'n * 2', 'twice/latest');
   publish('r2', 'n * 20', 'twice/latest');
   world.flows.set('f1', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
@@ -86,7 +86,7 @@ it('goes on with the version of its publication where what it names is gone', as
   expect(answerOf(await library.get(workspace, 'f1'))).toEqual({ v: 4 });
 });
 
-it('runs the versions that it is told, and those of now where it is told none', async () => {
+it('runs the given versions, and the current ones if none are given', async () => {
   publish('r1', 'n * 2', 'twice/latest');
   publish('r2', 'n * 20');
   world.flows.set('f1', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
@@ -123,7 +123,7 @@ it('follows what its subflows name', async () => {
   expect(after.effectiveVersion).not.toBe(before.effectiveVersion);
 });
 
-it('is seen whole by those who see everything that it and its subflows name', async () => {
+it('is visible to callers that see everything that it and its subflows name', async () => {
   publish('r1', 'n * 2', 'twice/latest');
   publish('o1', 'n', 'same/1');
   world.pointers.set('inner/1', 'inner');
@@ -141,12 +141,12 @@ it('is seen whole by those who see everything that it and its subflows name', as
         all.filter((group) => group !== hidden),
       ),
     ).toBe(false);
-  // Another rule has the slug now.
+  // Another rule now has the slug.
   publish('o2', 'n', 'same/1');
   expect(await library.isSeenWhole(workspace, 'outer', all)).toBe(false);
 });
 
-it('has the version of the flow itself for its effective version where it follows nothing', async () => {
+it('has its own version as its effective version if it follows nothing', async () => {
   publish('r1', 'n * 2', 'twice/latest');
   world.flows.set('pinned', passing(use('rule', 'twice', '1', 'r1'), 'v'));
   world.flows.set('following', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
@@ -155,7 +155,7 @@ it('has the version of the flow itself for its effective version where it follow
   expect((await library.get(workspace, 'following')).effectiveVersion).toMatch(/^following\+[\w-]{22}$/);
 });
 
-it('says which rule no longer fits, and runs again once it fits', async () => {
+it('reports a rule that no longer fits, and runs again once it fits', async () => {
   publish('r1', 'n * 2', 'twice/latest');
   world.flows.set('f1', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
   world.rules.set('r2', formulaTable('other', 'n'));
@@ -169,7 +169,7 @@ it('says which rule no longer fits, and runs again once it fits', async () => {
   expect(answerOf(await library.get(workspace, 'f1'))).toEqual({ v: 4 });
 });
 
-it('leaves a flow with a rule that is too large for this thread to another one, unless it reaches out', async () => {
+it('leaves a flow with a too large rule to another thread, unless it reaches out', async () => {
   world.rules.set('r1', largeTable('v', 'n * 2', 5_000));
   const uses = use('rule', 'large', '1', 'r1');
   world.flows.set('pure', passing(uses, 'v'));
@@ -180,7 +180,7 @@ it('leaves a flow with a rule that is too large for this thread to another one, 
   expect(world.reads).toContain('fields r1');
 });
 
-it('keeps flows within its bytes, rules included, and one that is larger alone', async () => {
+it('keeps flows within its bytes, including rules, and one larger flow', async () => {
   world.rules.set('r1', largeTable('v', 'n * 2', 1_000));
   for (const flow of ['a', 'b', 'c']) world.flows.set(flow, passing(use('rule', 'large', '1', 'r1'), 'v'));
   const measured = world.libraryOf(cache);
@@ -197,7 +197,7 @@ it('keeps flows within its bytes, rules included, and one that is larger alone',
 it.each([
   ['a rule that it runs', 'r1', 'rule' as const],
   ['the flow', 'f1', 'flow' as const],
-])('drops a flow when it is announced that %s was deleted', async (_what, versionId, kind) => {
+])('drops a flow when the deletion of %s is announced', async (_what, versionId, kind) => {
   publish('r1', 'n * 2');
   world.flows.set('f1', passing(use('rule', 'twice', '1', 'r1'), 'v'));
   const library = world.libraryOf(cache);
@@ -214,7 +214,7 @@ it.each([
   expect(library.size()).toBe(0);
 });
 
-it('says that a version was deleted, and keeps nothing of it', async () => {
+it('reports a deleted version, and does not remember it', async () => {
   world.flows.set('f1', passing(use('rule', 'twice', '1', 'r1'), 'v'));
   const library = world.libraryOf(cache);
   await expect(library.get(workspace, 'none')).rejects.toMatchObject({ code: 'version_not_found' });
@@ -222,7 +222,7 @@ it('says that a version was deleted, and keeps nothing of it', async () => {
   expect(library.size()).toBe(0);
 });
 
-it('means what each flow fell back to, where two name the same in versions of other publications', async () => {
+it("uses each flow's own fallback if two flows name the same asset with different publications", async () => {
   publish('r1', 'n * 2');
   publish('r2', 'n * 20');
   world.flows.set('inner', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));

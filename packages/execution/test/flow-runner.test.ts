@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => cache.close());
 
-/** Threads that note their jobs. */
+/** Threads that record their jobs. */
 class Threads implements FlowThreads {
   readonly jobs: string[] = [];
   refusal: ServiceError | undefined;
@@ -60,7 +60,7 @@ const runnerWith = (options: RunnerParts) => {
   });
 };
 
-/** Asks the outside about what its origin decided. */
+/** Asks an external system about its origin's decision. */
 const asking = (versionId: string): FlowDefinition =>
   definition({
     nodes: [
@@ -76,7 +76,7 @@ const asking = (versionId: string): FlowDefinition =>
     reaches_out: true,
   });
 
-it('runs what it can in this thread, without anybody waiting', async () => {
+it('runs short flows in this thread, without waiting', async () => {
   const threads = new Threads();
   world.flows.set('f', passing(use('rule', 'any', '1', 'small'), 'v', { settings: { failedResponseMode: 'fail' } }));
   const onWaiting = jest.fn();
@@ -88,7 +88,7 @@ it('runs what it can in this thread, without anybody waiting', async () => {
   expect(onWaiting).not.toHaveBeenCalled();
 });
 
-it('runs a flow in a thread where a rule in it is too large for this one', async () => {
+it('runs a flow in a thread if one of its rules is too large for this one', async () => {
   const threads = new Threads();
   world.flows.set('f', passing(use('rule', 'any', '1', 'large'), 'v'));
   const onWaiting = jest.fn();
@@ -98,7 +98,7 @@ it('runs a flow in a thread where a rule in it is too large for this one', async
   expect(onWaiting).toHaveBeenCalledTimes(1);
 });
 
-it('runs a flow in a thread where an input makes a rule in it long', async () => {
+it('runs a flow in a thread if an input makes one of its rules long', async () => {
   const threads = new Threads();
   const rows = Array.from({ length: 1_000 }, (_, row) => ({
     request: { text: { op: 'contains (case-insensitive)', args: [`never ${row}`] } },
@@ -135,7 +135,7 @@ it('evaluates only the large rules of a flow that reaches out in threads', async
   expect(onWaiting).toHaveBeenCalledTimes(1);
 });
 
-it('has no outcome where a thread refuses', async () => {
+it('has no outcome if a thread refuses', async () => {
   const threads = new Threads();
   threads.refusal = new ServiceError('overloaded', 'Too many wait.');
   world.flows.set('pure', passing(use('rule', 'any', '1', 'large'), 'v'));
@@ -146,7 +146,7 @@ it('has no outcome where a thread refuses', async () => {
   expect(runner.waiting()).toBe(0);
 });
 
-it('bounds the flows that wait for the outside, and forgets those that have ended', async () => {
+it('bounds the flows that wait for external answers, and releases those that have ended', async () => {
   world.flows.set('f', asking('small'));
   const answers: ((outputs: Record<string, unknown>) => void)[] = [];
   const callFor: CallFor = () => () => new Promise((resolve) => answers.push(resolve));
@@ -160,7 +160,7 @@ it('bounds the flows that wait for the outside, and forgets those that have ende
   expect(runner.waiting()).toBe(0);
 });
 
-it('aborts at the deadline what waits for the outside', async () => {
+it('aborts waiting external calls at the deadline', async () => {
   world.flows.set('f', asking('small'));
   const signals: AbortSignal[] = [];
   const callFor: CallFor = () => (call) => {
@@ -173,7 +173,7 @@ it('aborts at the deadline what waits for the outside', async () => {
   expect(runner.waiting()).toBe(0);
 });
 
-it('answers which rule no longer fits as a failure that is not of the input', async () => {
+it("reports a rule that no longer fits as a failure that is not the input's", async () => {
   world.flows.set('f', passing(use('rule', 'any', '1', 'small'), 'other'));
   expect((await runnerWith({}).run(run('f'))).outcome).toMatchObject({
     ok: false,
@@ -188,7 +188,7 @@ it('answers which rule no longer fits as a failure that is not of the input', as
   });
 });
 
-it('tells a refused input from what fails later', async () => {
+it('distinguishes a refused input from later failures', async () => {
   world.rules.set('strict', { ...formulaTable('v', 'n / 0'), settings: { strictInput: true } });
   world.flows.set('f', passing(use('rule', 'any', '1', 'strict'), 'v'));
   const failureOf = async (input: object) => {
@@ -198,7 +198,7 @@ it('tells a refused input from what fails later', async () => {
   expect(await failureOf({ n: 'text' })).toMatchObject({ ofInput: true, path: ['in'] });
 });
 
-it('FL-93: keeps the outputs of a subflow, and counts who waits for them as waiting', async () => {
+it('FL-93: caches the outputs of a subflow, and counts runs that wait for them as waiting', async () => {
   world.flows.set('inner', passing(use('rule', 'any', '1', 'small'), 'v'));
   const outer = definition({
     nodes: [

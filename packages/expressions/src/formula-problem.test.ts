@@ -4,7 +4,7 @@ const at = (text: string, position: number, length = 1): ReturnType<typeof probl
   problemAt(text, 'unexpected_text', 'no', { position, length });
 
 describe('a problem', () => {
-  it('marks its place on the line of the formula', () => {
+  it('marks its position on the line of the formula', () => {
     expect(at('1 + abc', 4, 3)).toEqual({
       code: 'unexpected_text',
       message: 'no',
@@ -31,7 +31,7 @@ describe('a problem', () => {
     expect(at('ab\r\ncd', 1).caret).toBe('ab\n ^');
   });
 
-  it('marks one place behind the end of the text', () => {
+  it('marks one column after the end of the text', () => {
     expect(at('1 +', 3, 0)).toMatchObject({ position: 3, length: 0, column: 4, caret: '1 +\n   ^' });
     expect(at('', 0, 0).caret).toBe('\n^');
   });
@@ -40,23 +40,23 @@ describe('a problem', () => {
     expect(at('ab\ncd', 0, 5).caret).toBe('ab\n^^');
   });
 
-  it('keeps tabs, so that the mark stands below its place', () => {
+  it('keeps tabs, so that the mark stays aligned', () => {
     expect(at('\ta\tb', 3).caret).toBe('\ta\tb\n\t \t^');
   });
 
-  it('cuts a long line around the place', () => {
+  it('cuts a long line around the position', () => {
     const [line = '', marks = ''] = at(`${'x'.repeat(500)}!${'y'.repeat(500)}`, 500).caret.split('\n');
     expect(line).toHaveLength(120);
     expect(line[marks.indexOf('^')]).toBe('!');
   });
 
-  it('shows the end of a long line where the place is there', () => {
+  it('shows the end of a long line if the position is there', () => {
     const [line = '', marks = ''] = at(`${'x'.repeat(500)}!`, 500).caret.split('\n');
     expect(line).toHaveLength(120);
     expect(line[marks.indexOf('^')]).toBe('!');
   });
 
-  it('carries the place inside a called text only where there is one', () => {
+  it('includes the position inside a called text only if there is one', () => {
     expect(at('a', 0)).not.toHaveProperty('inner');
     const inner = at('b', 0);
     expect(problemAt('a', 'unexpected_text', 'no', { position: 0, length: 1 }, inner).inner).toBe(inner);

@@ -1,6 +1,6 @@
 import { type Span } from './syntax/nodes';
 
-/** Why formulas are refused or fail. Codes are stable. */
+/** Reasons why formulas are refused or fail. Codes are stable. */
 export const formulaProblemCodes = {
   empty_formula: 'The text holds no formula.',
   formula_too_long: 'The text is longer than a formula may be.',
@@ -19,7 +19,7 @@ export const formulaProblemCodes = {
   lambda_expected: 'A value stands where a lambda, or a condition in quotes, must.',
   invalid_pattern: 'A regular expression cannot be read, is not supported, or is not written as a string.',
   invalid_selector: 'The text in quotes is not a formula over one item.',
-  missing_value: 'A value is needed and there is none: the field is absent or null.',
+  missing_value: 'A required value is missing: the field is absent or null.',
   wrong_type: 'A value is of a type that the operator or function does not take.',
   division_by_zero: 'The right side of / or % is zero.',
   not_finite: 'A number is infinite or not a number.',
@@ -34,7 +34,7 @@ export const formulaProblemCodes = {
 
 export type FormulaProblemCode = keyof typeof formulaProblemCodes;
 
-/** A fault of a formula: at save (parsing, checking) or when it ran. Holds no values, only their types. */
+/** A fault of a formula, found at save (parsing, checking) or when it ran. It contains no values, only their types. */
 export interface FormulaProblem {
   readonly code: FormulaProblemCode;
   /** One sentence for the author of the formula. */
@@ -53,14 +53,14 @@ export interface FormulaProblem {
   readonly inner?: FormulaProblem;
 }
 
-/** Error of this package; never leaves it, except that a host's function may throw one. */
+/** Error internal to this package, which a host function may also throw. */
 export class FormulaFault extends Error {
   override readonly name = 'FormulaFault';
 
   constructor(
     readonly code: FormulaProblemCode,
     message: string,
-    /** Undefined in a fault that a host's function throws; it is that of the call then. */
+    /** Undefined in a fault that a host function throws; the position of the call applies then. */
     readonly span?: Span,
     readonly inner?: FormulaProblem,
     options?: ErrorOptions,
@@ -69,7 +69,7 @@ export class FormulaFault extends Error {
   }
 }
 
-/** Describes a fault in a stretch of a text. */
+/** Describes a fault in a range of a text. */
 export const problemAt = (
   text: string,
   code: FormulaProblemCode,
@@ -101,7 +101,7 @@ const countLines = (text: string, lineStart: number): number => {
   return lines;
 };
 
-/** Longer lines are cut around the fault, so that a caret fits a terminal. */
+/** Longer lines are cut around the fault, so that the caret fits on a terminal. */
 const CARET_WIDTH = 120;
 
 const caretOf = (text: string, lineStart: number, { position, length }: Span): string => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { formulaFunctions, type FormulaNode } from '../src';
 
-/** A node without its place, and without those of the nodes below it. */
-export const withoutPlaces = (node: unknown): unknown => {
-  if (Array.isArray(node)) return node.map(withoutPlaces);
+/** A node without its position, and without those of its descendants. */
+export const withoutPositions = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(withoutPositions);
   if (typeof node !== 'object' || node === null) return node;
   const { position: _position, length: _length, ...rest } = node as Record<string, unknown>; // a node of a formula
-  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutPlaces(value)]));
+  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutPositions(value)]));
 };
 
 const nowhere = { position: 0, length: 0 } as const;
@@ -35,7 +35,7 @@ const oddText = fc.oneof(
   }),
 );
 
-/** A plain name or an odd one; `$` at the start has a meaning of its own. */
+/** A plain or unusual name; `$` at the start has a special meaning. */
 const name = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom('a', 'b', 'c', 'd', 'x', 'y') },
   oddText.filter((text) => !text.startsWith('$')),
@@ -74,7 +74,7 @@ const functionName = fc.oneof(
   { weight: 1, arbitrary: name },
 );
 
-/** Any tree that the parser could make, without places. */
+/** Any tree that the parser could make, without positions. */
 export const arbitraryNode: fc.Arbitrary<FormulaNode> = fc.letrec<{ node: FormulaNode; argument: FormulaNode }>(
   (tie) => ({
     argument: fc.oneof(
@@ -117,7 +117,7 @@ export const arbitraryNode: fc.Arbitrary<FormulaNode> = fc.letrec<{ node: Formul
   }),
 ).node;
 
-/** Values of a field: JSON, and values that JSON cannot hold. */
+/** Values of a field: JSON, and values that JSON cannot represent. */
 export const arbitraryValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
   { weight: 3, arbitrary: fc.array(fc.record({ a: fc.integer(), b: fc.string() }), { maxLength: 4 }) },

@@ -4,7 +4,7 @@ import { compileFormula, defaultFormulaBudget, exampleNow, type FormulaBudget, p
 
 /** One case of `cases/*.json`. Exactly one of `result` and `error` is given. */
 interface FormulaCase {
-  /** The numbered statement of docs/specs/formulas.md that it shows. */
+  /** The numbered statement of docs/specs/formulas.md that it demonstrates. */
   readonly statement: string;
   readonly name: string;
   readonly formula: string;
@@ -15,7 +15,7 @@ interface FormulaCase {
   readonly budget?: Partial<FormulaBudget>;
   readonly result?: unknown;
   readonly error?: string;
-  /** The part of the formula that the fault is reported at. */
+  /** The part of the formula at which the fault is reported. */
   readonly at?: string;
 }
 
@@ -58,7 +58,7 @@ describe.each(files)('cases/%s', (file) => {
     },
   );
 
-  it('has names that tell its cases apart', () => {
+  it('has unique names of cases', () => {
     const names = casesOf(file).map(({ statement, name }) => `${statement}: ${name}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });

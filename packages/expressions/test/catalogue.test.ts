@@ -27,11 +27,11 @@ describe('F51: the catalogue', () => {
     expect(names).toEqual([...new Set(names)].sort());
   });
 
-  it('shows each function in its own example', () => {
+  it('has an example of each function that uses it', () => {
     for (const { name, example } of formulaFunctions) expect(example).toContain(`${name}(`);
   });
 
-  it('says what each function answers in whole sentences', () => {
+  it('describes each function in whole sentences', () => {
     for (const { meaning } of formulaFunctions) expect(meaning).toMatch(/^[A-Zxe-].*\.$/);
   });
 

@@ -2,7 +2,7 @@ import { type FunctionEntry, formulaFunctions } from '../src';
 
 const GROUPS = ['logic', 'number', 'string', 'list', 'date'] as const;
 
-/** A parameter list: optional ones in brackets, dots behind one that may be repeated. */
+/** A parameter list: optional ones in brackets, dots after one that may be repeated. */
 const signatureOf = ({ name, parameters, variadic }: FunctionEntry): string => {
   const spelled = parameters.map(({ name: parameter, optional }, index) => {
     const repeated = variadic && index === parameters.length - 1 ? `${parameter}...` : parameter;
@@ -20,7 +20,7 @@ const rowOf = (entry: FunctionEntry): string => {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 };
 
-/** The catalogue as docs/specs/formulas.md shows it. */
+/** The catalogue as a table of docs/specs/formulas.md. */
 export const functionTable = (): string =>
   GROUPS.map((group) => {
     const rows = formulaFunctions.filter((entry) => entry.group === group).map(rowOf);

@@ -14,7 +14,7 @@ import {
   printFormula,
   runFormula,
 } from '../src';
-import { arbitraryNode, arbitraryValue, withoutPlaces } from './arbitrary-formula';
+import { arbitraryNode, arbitraryValue, withoutPositions } from './arbitrary-formula';
 import { sensibleFields, sensibleNode } from './sensible-formula';
 
 const anyNode = fc.oneof(arbitraryNode, sensibleNode);
@@ -55,7 +55,7 @@ describe('F10: printing', () => {
         const text = printFormula({ text: '', root });
         fc.pre(text.length <= formulaLimits.length);
         const again = parsed(text);
-        expect(withoutPlaces(again.root)).toEqual(withoutPlaces(root));
+        expect(withoutPositions(again.root)).toEqual(withoutPositions(root));
         expect(printFormula(again)).toBe(text);
       }),
       { numRuns: 2_000 },
@@ -108,7 +108,7 @@ describe('F12: any text', () => {
     fc.assert(
       fc.property(text, (given) => {
         const parsing = parseFormula(given);
-        if (parsing.ok) return withoutPlaces(parsed(printFormula(parsing.formula)).root) !== undefined;
+        if (parsing.ok) return withoutPositions(parsed(printFormula(parsing.formula)).root) !== undefined;
         const { position, length, line, column, caret } = parsing.problem;
         expect(position + length).toBeLessThanOrEqual(given.length);
         expect(given.split('\n').slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0) + column - 1).toBe(position); // prettier-ignore
@@ -121,7 +121,7 @@ describe('F12: any text', () => {
 });
 
 describe('F80: running', () => {
-  it('never throws, and answers what JSON can hold', () => {
+  it('never throws, and answers a JSON value', () => {
     fc.assert(
       fc.property(arbitraryFormula, arbitraryFields, (text, fields) => {
         const outcome = run(text, fields);
@@ -156,7 +156,7 @@ describe('F80: running', () => {
 });
 
 describe('F81: the budget', () => {
-  it('bounds what is looked up', () => {
+  it('bounds the work', () => {
     fc.assert(
       fc.property(arbitraryFormula, fc.integer({ min: 0, max: 200 }), (text, steps) => {
         let lookups = 0;
@@ -175,7 +175,7 @@ describe('F81: the budget', () => {
     );
   });
 
-  it('ends no run that a smaller one allows', () => {
+  it('never ends a run that a smaller budget allows', () => {
     fc.assert(
       fc.property(arbitraryFormula, arbitraryFields, fc.nat(100), (text, fields, steps) => {
         const frugal = codeOrValue(run(text, fields, steps));
@@ -186,7 +186,7 @@ describe('F81: the budget', () => {
 });
 
 describe('F86: constants', () => {
-  /** The same tree with each constant in a field, and those fields. Strings stay where a lambda or a pattern may be meant. */
+  /** The same tree with each constant in a field, and those fields. Strings that may be a lambda or a pattern stay. */
   const moveConstants = (root: FormulaNode): { root: FormulaNode; fields: Record<string, unknown> } => {
     const fields: Record<string, unknown> = {};
     const move = (node: FormulaNode): FormulaNode => {
@@ -209,7 +209,7 @@ describe('F86: constants', () => {
     return { root: move(root), fields };
   };
 
-  it('computed beforehand are those computed in a run', () => {
+  it('computed at compilation equal those computed in a run', () => {
     fc.assert(
       fc.property(anyNode, (given) => {
         const { root, fields } = moveConstants(given);
@@ -234,7 +234,7 @@ describe('F90: checking', () => {
     'invalid_selector',
   ];
 
-  it('finds whatever a run would trip over', () => {
+  it('finds every fault that a run would meet', () => {
     const scope = {
       functions: new Map([...functions].map(([name, { parameters }]) => [name, { parameters: parameters.length }])),
     };
@@ -263,7 +263,7 @@ describe('F90: checking', () => {
   });
 });
 
-it('F50: every function of the catalogue takes any values without a throw', () => {
+it('F50: no function of the catalogue throws for any values', () => {
   fc.assert(
     fc.property(fc.constantFrom(...formulaFunctions), fc.array(arbitraryValue, { maxLength: 4 }), (entry, values) => {
       const names = ['a', 'b', 'c', 'd'].slice(0, values.length);
@@ -276,7 +276,7 @@ it('F50: every function of the catalogue takes any values without a throw', () =
   );
 });
 
-it('F51 a range of decimals has the decimals of the range of whole numbers that is as many times as large', () => {
+it('F51 a range of decimals equals the scaled range of whole numbers', () => {
   const whole = fc.integer({ min: -300, max: 300 });
   const stepOf = fc.integer({ min: 1, max: 40 });
   fc.assert(

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { type FunctionEntry, formulaFunctions, type FormulaNode } from '../src';
 
 /*
- * Trees whose operators and functions mostly get what they take, so that most of them have an answer: they reach into the functions,
- * where trees of any shape stop at the first wrong type.
+ * Trees whose operands mostly have the right types, so that most of them have an answer. They exercise the functions, while arbitrary trees
+ * stop at the first wrong type.
  */
 
-/** Fields to which `sensibleNode` refers. */
+/** Fields that `sensibleNode` refers to. */
 export const sensibleFields: Readonly<Record<string, unknown>> = {
   n: 7,
   m: -2.5,
@@ -95,7 +95,7 @@ const element = (tie: Tie): fc.Arbitrary<FormulaNode> =>
 
 const shape = { maxDepth: 5, depthIdentifier: 'sensible' } as const;
 
-/** A tree over `sensibleFields`, without places. */
+/** A tree over `sensibleFields`, without positions. */
 export const sensibleNode: fc.Arbitrary<FormulaNode> = fc.letrec<Record<Sort, FormulaNode>>((tie) => ({
   number: fc.oneof(
     shape,

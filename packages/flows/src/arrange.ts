@@ -2,22 +2,22 @@ import { type FlowProblems, shown } from './flow-problem';
 import { type ReadNode } from './read-nodes';
 import { type DataEdge, type EdgeType, type GateEdge, offeredBy, outputsOf, type Wiring } from './wiring';
 
-/** A node with what enters it, and the loops in which it stands. */
+/** A node with its incoming connections, and the loops around it. */
 export interface ArrangedNode {
   readonly node: ReadNode;
-  /** Connections by the input that they enter, in the order of the document. */
+  /** Connections by input, in document order. */
   readonly inputs: ReadonlyMap<string, readonly DataEdge[]>;
   readonly gates: readonly GateEdge[];
-  /** Types of what enters, by input. */
+  /** Types of the incoming values, by input. */
   readonly inputTypes: ReadonlyMap<string, EdgeType>;
   readonly outputTypes: ReadonlyMap<string, EdgeType>;
-  /** The loops around it, from the outermost on. */
+  /** The loops around it, outermost first. */
   readonly loops: readonly ReadNode[];
-  /** The loop that it closes, where it is an aggregate. */
+  /** The loop that it closes, if it is an aggregate. */
   readonly closes?: ReadNode;
 }
 
-/** Every node that can be reached without a problem, behind those that it depends on; between equals in the order of the document. */
+/** Every node that can be reached without a problem, in dependency order; ties are in document order. */
 export const arrange = (
   nodes: ReadonlyMap<string, ReadNode>,
   wiring: Wiring,
@@ -46,7 +46,7 @@ const groupBy = <E extends GateEdge>(edges: readonly E[]): ReadonlyMap<ReadNode,
   return groups;
 };
 
-/** Sorts what depends on one another; of a cycle nothing is sorted, and one cycle is told. */
+/** Sorts nodes by dependency. Nodes of a cycle are left out, and one cycle is reported. */
 export const orderOf = <T extends { readonly ref: string; readonly position: number }>(
   before: ReadonlyMap<T, ReadonlySet<T>>,
   problems: FlowProblems,
@@ -80,7 +80,7 @@ const insertSorted = <T extends { readonly position: number }>(ready: T[], item:
   ready.splice(index < 0 ? ready.length : index, 0, item);
 };
 
-/** Walks back from a node that was never ready until one comes again. */
+/** Walks back from a node that was never ready until a node repeats. */
 const tellCycle = <T extends { readonly ref: string; readonly position: number }>(
   before: ReadonlyMap<T, ReadonlySet<T>>,
   sorted: ReadonlySet<T>,
@@ -129,22 +129,22 @@ const placeNode = (
   const base = { node, inputs, gates, inputTypes, outputTypes: outputsOf(node, inputTypes) };
   if (node.type !== 'aggregate') return { ...base, loops: inside };
   const closes = inside.at(-1);
-  if (closes === undefined) addLoopProblem(node, 'closes no loop; connect it to nodes inside of a foreach', problems);
+  if (closes === undefined) addLoopProblem(node, 'closes no loop; connect it to nodes inside a foreach', problems);
   const stray = data.find(({ from }) => loopsBehind(from, arranged).length < inside.length);
   if (closes !== undefined && stray !== undefined) {
-    const fault = `takes "${shown(stray.output)}" from outside of the loop "${shown(closes.ref)}" that it closes; use that value behind the aggregate`;
+    const fault = `takes "${shown(stray.output)}" from outside of the loop "${shown(closes.ref)}" that it closes; use that value after the aggregate`;
     addLoopProblem(node, fault, problems);
   }
   return { ...base, loops: inside.slice(0, -1), ...(closes === undefined ? {} : { closes }) };
 };
 
-/** The loops in which the outputs of a node stand. */
+/** The loops around the outputs of a node. */
 const loopsBehind = (node: ReadNode, arranged: ReadonlyMap<ReadNode, ArrangedNode>): readonly ReadNode[] => {
   const loops = arranged.get(node)?.loops ?? [];
   return node.type === 'foreach' ? [...loops, node] : loops;
 };
 
-/** The innermost loops of what enters a node; all others must be around them (FL-41). */
+/** The innermost loops of a node's inputs; all others must enclose them (FL-41). */
 const commonLoops = (
   node: ReadNode,
   edges: readonly GateEdge[],

@@ -1,15 +1,15 @@
 import { type FieldType } from '@decision/contracts';
 import { type CompiledRule } from '@decision/engine';
 
-/** A field of an asset's input or output. `any` takes every value. */
+/** A field of an asset's input or output. `any` accepts every value. */
 export interface AssetField {
   readonly key: string;
   readonly type: FieldType | 'any';
 }
 
-/** What is shown of an asset to whoever reads problems of a flow. */
+/** The part of an asset that problems of a flow may show. */
 interface ShownAsset {
-  /** Whether the reader does not see it: problems name none of its fields. Default: false. */
+  /** Whether it is hidden from the reader: then problems name none of its fields. Default: false. */
   readonly isHidden?: boolean;
 }
 
@@ -29,17 +29,17 @@ export interface FlowAsset extends ShownAsset {
   readonly version: number;
   /** The input fields of its origin. */
   readonly inputs: readonly AssetField[];
-  /** What its results answer. */
+  /** The outputs of its results. */
   readonly outputs: readonly AssetField[];
-  /** How many flows lie within one another in it, itself included. */
+  /** Nesting depth of its subflows, including itself. */
   readonly depth: number;
-  /** Whether a node in it asks something outside, and therefore answers later. */
+  /** Whether one of its nodes reaches out, and therefore answers later. */
   readonly reachesOut: boolean;
-  /** The flows that it runs itself. */
+  /** The flows that it runs directly. */
   readonly subflows: readonly FlowAsset[];
 }
 
-/** Finds what a flow names. What is not published and what may not be seen are alike: undefined. */
+/** Finds the assets that a flow names. Undefined for unpublished and for hidden ones alike. */
 export interface FlowAssets<Rule extends RuleAsset = RuleAsset, Flow extends FlowAsset = FlowAsset> {
   /** `selector` is `latest`, a number or the slug of an environment. */
   findRule(slug: string, selector: string): Rule | undefined;
@@ -48,8 +48,8 @@ export interface FlowAssets<Rule extends RuleAsset = RuleAsset, Flow extends Flo
 
 /** A rule that can be evaluated. */
 export interface CompiledRuleAsset extends RuleAsset {
-  /** Undefined: too large to be compiled in this thread; `RunOptions.evaluate` knows where it is. */
+  /** Undefined: too large to be compiled in this thread; `RunOptions.evaluate` evaluates it elsewhere. */
   readonly rule: CompiledRule | undefined;
-  /** Its immutable version, for whoever evaluates it elsewhere. */
+  /** Its immutable version, for evaluation elsewhere. */
   readonly versionId?: string;
 }

@@ -23,9 +23,9 @@ import { type FlowIdentity, type FlowLimits, type ReadFlow, readFlow, WITHOUT_LI
 import { type ReadNode } from './read-nodes';
 import { type DataEdge, type EdgeType, edgeTypeOf, fieldsOf, type GateEdge } from './wiring';
 
-/** What was found about a flow. */
+/** Result of checking a flow. */
 interface CheckedFlow extends Pick<ReadFlow, 'problems' | 'graph'> {
-  /** What it takes and answers, as another flow sees it; undefined where it has problems. */
+  /** Its inputs and outputs as another flow sees them; undefined if it has problems. */
   readonly asset: Omit<FlowAsset, 'id' | 'slug' | 'version'> | undefined;
 }
 
@@ -43,7 +43,7 @@ export const checkFlow = (
   return { graph: flow.graph, problems: problems.list, asset: problems.list.length > 0 ? undefined : asset };
 };
 
-/** A flow as an asset of its own, beside its graph. */
+/** The identity of a flow, besides its graph. */
 interface FlowHead {
   readonly id: string;
   readonly slug: string;
@@ -51,11 +51,11 @@ interface FlowHead {
 }
 
 interface CompileOptions {
-  /** Whether rules may be answered later, as nodes that reach out are: the plan is then evaluated as that of a flow that reaches out. */
+  /** Whether rules may answer later, like nodes that reach out: the plan is then evaluated like that of a flow that reaches out. */
   readonly rulesAnswerLater?: boolean;
 }
 
-/** Compiles a flow, whatever its size. Throws `flow_invalid` with every other problem that {@link checkFlow} finds. */
+/** Compiles a flow of any size. Throws `flow_invalid` with every other problem that {@link checkFlow} finds. */
 export const compileFlow = (
   head: FlowHead,
   graph: FlowGraph,
@@ -73,7 +73,7 @@ export const compileFlow = (
 const invalid = (problems: readonly FlowProblem[]): ServiceError =>
   new ServiceError('flow_invalid', `The flow cannot be executed: ${problems[0]?.message ?? ''}`, { problems });
 
-/** Turns a flow that was read without problems into a plan. */
+/** Turns a flow without problems into a plan. */
 class Compiler {
   /** Index of each node among the steps of its scope. */
   private readonly steps = new Map<ReadNode, number>();
@@ -128,7 +128,7 @@ class Compiler {
     return { steps, reachesOut: steps.some(answersLater) };
   }
 
-  /** Both ends of a connection as steps of the scope where they meet: what lies inside of a loop counts as the loop. */
+  /** Both ends of a connection as steps of their common scope: a node inside a loop counts as the loop. */
   private addNeed({ from, to }: GateEdge, depth: number, needs: ReadonlyMap<ReadNode, Set<ReadNode>>): void {
     const source = this.liftTo(from, depth);
     const target = this.liftTo(to, depth);
@@ -144,7 +144,7 @@ class Compiler {
   private compileStep(one: ArrangedNode, loops: readonly ReadNode[], needs: readonly number[]): Step {
     const { node } = one;
     const depth = loops.length;
-    // What an aggregate takes of each item, and gates inside of the loop, belong to the loop's collector.
+    // The values that an aggregate takes from each item, and the gates inside the loop, belong to the loop's collector.
     const gates = one.gates.filter(({ from }) => (this.flow.nodes.get(from)?.loops.length ?? 0) <= depth);
     const base = {
       ref: node.ref,
@@ -195,7 +195,7 @@ class Compiler {
     }));
   }
 
-  /** The source of a value, for a reader within as many loops as `depth` says. */
+  /** The source of a value, for a reader nested in `depth` loops. */
   private sourceOf({ from, output }: DataEdge, depth: number): Source {
     const loops = this.flow.nodes.get(from)?.loops.length ?? 0;
     const step = this.steps.get(from) ?? 0;
@@ -267,7 +267,7 @@ const stepReachesOut = (step: Step): boolean =>
   (step.kind === 'loop' && step.body.reachesOut) ||
   (step.kind === 'subflow' && (step.flow.reachesOut || step.kept !== undefined));
 
-/** Only assets of `compileFlow` are evaluated. */
+/** Only assets that `compileFlow` found are evaluated. */
 const ruleOf = ({ rule }: ReadNode) => rule as CompiledRuleAsset;
 
 /** A response field of this name hides the request field. */
@@ -311,7 +311,7 @@ const subflowOf = (node: ReadNode) => {
   return { flow, kept: outsideNode({ ...node, fields }) };
 };
 
-/** Names of the versions of everything that a flow runs: others may answer something else. */
+/** Identifies the versions of everything that a flow runs, since other versions may answer differently. */
 const versionsIn = (flow: FlowPlan): readonly string[] => {
   const inScope = ({ steps }: Scope): readonly string[] =>
     steps.flatMap((step) => {
@@ -355,7 +355,7 @@ const exitData = (text: string | undefined, key: string): Readonly<Record<string
   return { [key === '' ? 'data' : key]: text };
 };
 
-/** What a result adds to the answer of the flow, as another flow sees it. */
+/** The outputs that a result adds to the answer of the flow, as another flow sees it. */
 const answerFields = (one: ArrangedNode): readonly AssetField[] => {
   const key = (one.node.fields['key'] as string | undefined) ?? '';
   if (one.loops.length > 0) return key === '' ? [] : [{ key, type: 'list' }];

@@ -4,13 +4,13 @@ import { isMissing } from '@decision/values';
 import { offered, shown } from './flow-problem';
 import { type EdgeType } from './wiring';
 
-/** A condition on one value, made ready. */
+/** A compiled condition on one value. */
 export type Condition = (value: unknown, now: number) => boolean;
 
 type CompiledCondition =
   { readonly ok: true; readonly holds: Condition } | { readonly ok: false; readonly fault: string };
 
-/** Types that a field with conditions has. */
+/** Types that a field with conditions can have. */
 const TYPES = ['string', 'number', 'boolean', 'date', 'list', 'object'] as const satisfies readonly FieldType[];
 
 /** FL-25: whether a value is neither missing, false, 0, nor the empty text or list. */
@@ -18,8 +18,8 @@ const isTruthy = (value: unknown): boolean =>
   !(isMissing(value) || value === false || value === 0 || value === '' || (Array.isArray(value) && value.length === 0));
 
 /**
- * Makes a condition on a value of a type ready. It is a decision table of one row, so that operators, arguments and their problems mean what they
- * mean in rules. The fault ends a sentence that names the place.
+ * Compiles a condition on a value of a type. It becomes a decision table of one row, so that operators, arguments and their problems mean
+ * the same as in rules. The fault completes a sentence that names the node.
  */
 export const compileCondition = ({ operator, args = [] }: FlowCondition, type: EdgeType): CompiledCondition => {
   if (operator === undefined || operator === '') return { ok: true, holds: (value) => value === true };
@@ -61,7 +61,7 @@ const holding =
     return outcome.ok && outcome.matched.length > 0;
   };
 
-/** Asks as a field of the type that came, where the operator is known to it. */
+/** Evaluates it as a field of the actual value's type, if that type has the operator. */
 const holdingByType = (rules: ReadonlyMap<FieldType, CompiledRule>): Condition => {
   const byType = new Map([...rules].map(([type, rule]) => [type, holding(rule)]));
   return (value, now) => typesOf(value).some((type) => byType.get(type)?.(value, now) ?? false);

@@ -3,8 +3,8 @@ import { Evaluation } from './run/evaluation';
 import { type FlowOutcome, type RunOptions } from './run/outcome';
 
 /**
- * Evaluates a flow. The same plan, input, clock and answers of the outside give the same outcome. A flow that reaches out for nothing, and is
- * not asked to pause, is answered at once; otherwise the outcome is promised. The promise rejects only with the reason of `signal`.
+ * Evaluates a flow. The same plan, input, clock and external answers give the same outcome. A flow that does not reach out and is not asked
+ * to pause is answered at once; otherwise the outcome is a promise. The promise rejects only with the reason of `signal`.
  */
 export const evaluateFlow = (
   plan: FlowPlan,

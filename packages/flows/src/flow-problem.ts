@@ -1,4 +1,4 @@
-/** Stable codes of what can be wrong with a flow document. */
+/** Stable codes of the problems of a flow document. */
 type FlowProblemCode =
   | 'invalid_document'
   | 'too_large'
@@ -22,33 +22,33 @@ type FlowProblemCode =
   | 'invalid_loop'
   | 'colliding_results';
 
-/** One fault of a flow, in a form that an editor can put beside the node. */
+/** One fault of a flow, in a form that an editor can show beside the node. */
 export interface FlowProblem {
   readonly code: FlowProblemCode;
-  /** A sentence that names the place and the way out. */
+  /** A sentence that names the place and the remedy. */
   readonly message: string;
   /** JSON pointer into the document. */
   readonly path: string;
-  /** The node that it is about; absent where it is about none. */
+  /** The node with the problem; absent if it concerns no single node. */
   readonly ref?: string;
   /** Field of the node. */
   readonly field?: string;
 }
 
-/** A flow reports no more problems than these. */
+/** Maximum number of problems reported per flow. */
 const MAX_FLOW_PROBLEMS = 100;
 
-/** Place of a problem. */
+/** Location of a problem. */
 type FlowLocation = Omit<FlowProblem, 'code' | 'message'>;
 
-/** Characters of a name that a message repeats: hostile ones are megabytes. */
+/** Characters of a name that a message repeats: hostile names have megabytes. */
 const SHOWN_LENGTH = 100;
 
-/** A client's name as it may stand in a message. */
+/** A name from a client, shortened for a message. */
 export const shown = (name: string): string =>
   name.length > SHOWN_LENGTH ? `${name.slice(0, SHOWN_LENGTH)}...` : name;
 
-/** Names that are known, as a message offers them: the first 20. */
+/** Known names for a message: the first 20. */
 export const offered = (known: Iterable<string>): string => {
   const names = [...known];
   if (names.length === 0) return 'none';

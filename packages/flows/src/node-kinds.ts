@@ -9,17 +9,17 @@ import {
 } from '@decision/contracts';
 import { type TObject, type TProperties, Type } from '@sinclair/typebox';
 
-/** What a node accepts, what it gives, and the fields that it takes beside `ref`, `type` and `name`. */
+/** Inputs and outputs of a node type, and its fields besides `ref`, `type` and `name`. */
 export interface NodeKind {
-  /** `none`; `any`: every name; `fields`: the input fields of the asset that it runs; or the only name that it takes. */
+  /** `none`; `any`: every name; `fields`: the input fields of the asset that it runs; or the only name that it accepts. */
   readonly inputs: 'none' | 'any' | 'fields' | { readonly only: string };
   /** Outputs that every node of the type has. */
   readonly outputs: Readonly<Record<string, FlowValueType>>;
   /** Whether a condition may gate it. */
   readonly isGateable: boolean;
-  /** Whether it asks something outside of the flow, and therefore answers later. */
+  /** Whether it reaches out, and therefore answers later. */
   readonly reachesOut: boolean;
-  /** Whether it may be given a secret of a vault. */
+  /** Whether secrets from a vault may be its inputs. */
   readonly holdsSecrets: boolean;
   readonly fields: TObject;
 }
@@ -35,7 +35,7 @@ const version = Type.Union([Type.Integer({ minimum: 1 }), text(200)]);
 const caching = optional({ useCache: Type.Boolean(), cacheExpiration: Type.Number(), cacheKey: Type.String() });
 const outputs = optional({ outputs: Type.Array(FlowOutput, { maxItems: 1_000 }) });
 const record = Type.Record(Type.String(), Type.Unknown());
-/** How a node that reaches out deals with failures: how often it tries again, and what becomes of the flow. */
+/** Failure handling of a node that reaches out: the number of retries, and the effect on the flow. */
 const resilience = optional({
   timeoutMs: Type.Integer({ minimum: 1, maximum: 3_600_000 }),
   retries: Type.Integer({ minimum: 0, maximum: 5 }),
@@ -43,10 +43,10 @@ const resilience = optional({
   defaultOutputs: record,
 });
 
-/** An object that has no other members: a misspelt one would go unnoticed until nobody is notified. */
+/** An object without other members: otherwise a misspelt one would be noticed only when nobody is notified. */
 const closed = (required: TProperties, more: TProperties = {}) =>
   Type.Object({ ...required, ...optional(more) }, { additionalProperties: false });
-/** Members of the channels of a notification that may be left out; an address may be a template. */
+/** Optional members of the channels of a notification; an address may be a template. */
 const webhook = { headers: Type.Record(Type.String(), Type.String({ maxLength: 16_384 })), secret: text(100) };
 const webAddress = Type.String({ maxLength: 8_192, pattern: '^https?://[^/]' });
 const mailAddress = Type.String({ maxLength: 320, pattern: '\\{\\{|^[^\\s@]+@[^\\s@]+$' });
@@ -66,7 +66,7 @@ const kind = (properties: TProperties, rest: Partial<Omit<NodeKind, 'fields'>> =
 const outside = (properties: TProperties, rest: Partial<Omit<NodeKind, 'fields'>> = {}): NodeKind =>
   kind({ ...properties, ...resilience }, { reachesOut: true, ...rest });
 
-/** Every type of node. The meaning of each is written in docs/specs/flows.md. */
+/** Every type of node; docs/specs/flows.md defines each. */
 export const nodeKinds: Readonly<Record<FlowNodeType, NodeKind>> = {
   origin: kind({ rule: text(400), ...optional({ version }) }, { inputs: 'none', isGateable: false }),
   rule: kind({ rule: text(400), ...optional({ version }) }, { inputs: 'fields' }),
@@ -173,8 +173,8 @@ const byName: ReadonlyMap<string, FlowNodeType> = new Map(
   flowNodeTypes.flatMap((type) => [type, ...flowNodeAliases[type]].map((name) => [name, type] as const)),
 );
 
-/** Names under which a type may be written. */
+/** Aliases of types. */
 export const knownTypeNames: readonly string[] = [...byName.keys()];
 
-/** The type that a name or alias stands for. */
+/** The type with a name or alias. */
 export const typeNamed = (name: string): FlowNodeType | undefined => byName.get(name);

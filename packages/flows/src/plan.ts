@@ -5,29 +5,29 @@ import { type Condition } from './conditions';
 
 import { type EdgeType } from './wiring';
 
-/** Where a value comes from, seen from the frame of the step that reads it. */
+/** The source of a value, relative to the frame of the step that reads it. */
 export interface Source {
-  /** Loops to leave on the way. */
+  /** Number of loops to leave. */
   readonly up: number;
-  /** The step in that frame's scope that gives the value; of no meaning for an item. */
+  /** The step in that frame's scope that gives the value; unused for an item. */
   readonly step: number;
   /** `value`: an output of the step; `request`: a field of the flow's input; the others belong to the item of that frame. */
   readonly from: 'value' | 'request' | 'item' | 'index' | 'member';
   readonly path: FieldPath;
-  /** Type that the node declares for an item's member; checked when it is read. */
+  /** Declared type of an item's member; checked on reading. */
   readonly type: EdgeType;
 }
 
 export interface InputPlan {
   readonly key: string;
   readonly path: FieldPath;
-  /** Type that a value must have; `any` where nothing is checked. */
+  /** Required type of a value; `any`: nothing is checked. */
   readonly type: EdgeType;
   /** In the order of the document. */
   readonly sources: readonly Source[];
 }
 
-/** A condition whose holding opens a gate. */
+/** A condition that opens a gate when it holds. */
 export interface GateSource {
   readonly up: number;
   readonly step: number;
@@ -37,7 +37,7 @@ interface StepBase {
   readonly ref: string;
   readonly inputs: readonly InputPlan[];
   readonly gates: readonly GateSource[];
-  /** Steps of the same scope that come before it, directly. */
+  /** Steps of the same scope that it directly depends on. */
   readonly needs: readonly number[];
 }
 
@@ -46,7 +46,7 @@ export interface ConditionOnInput {
   readonly holds: Condition;
 }
 
-/** What an aggregate takes of each item; its sources are seen from the frame of the loop. */
+/** The values that an aggregate takes from each item; its sources are relative to the loop's frame. */
 export interface Collector {
   readonly ref: string;
   readonly inputs: readonly InputPlan[];
@@ -66,7 +66,7 @@ export type Step = StepBase &
         readonly kind: 'subflow';
         readonly flow: FlowPlan;
         readonly outputs: readonly OutputPlan[];
-        /** Where its outputs are kept for other runs: the node, with the versions of what it runs as its field `runs`. */
+        /** Cache key of its outputs for other runs: the node, with the versions that it runs in its field `runs`. */
         readonly kept: OutsideNode | undefined;
       }
     | { readonly kind: 'outside'; readonly node: OutsideNode; readonly outputs: readonly OutputPlan[] }
@@ -97,23 +97,23 @@ export interface OutsideNode {
 /** Steps that run together: those of the flow itself, or those of one item of a loop. */
 export interface Scope {
   readonly steps: readonly Step[];
-  /** Whether a step in it, or within it, answers later. */
+  /** Whether one of its steps, at any depth, answers later. */
   readonly reachesOut: boolean;
 }
 
 export interface ResultPlan {
   readonly ref: string;
-  /** Where in the answer it stands; undefined where it is merged into the answer. */
+  /** Its key in the answer; undefined if it is merged into the answer. */
   readonly key: FieldPath | undefined;
   /** Paths of the members by position of the input. */
   readonly members: readonly FieldPath[];
   readonly isInLoop: boolean;
   readonly exits: boolean;
-  /** Answered instead of the inputs, when it exits. */
+  /** Answered instead of the inputs when it is an exit. */
   readonly exitData: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A flow made ready, and safe to share. Made by `compileFlow`. */
+/** A compiled flow, safe to share. Made by `compileFlow`. */
 export interface FlowPlan extends FlowAsset {
   readonly root: Scope;
   /** In the order of the document. */

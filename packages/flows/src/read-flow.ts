@@ -8,22 +8,22 @@ import { readConnections, type Wiring } from './wiring';
 
 /** Bounds of a flow document (FL-4, FL-82). */
 export interface FlowLimits {
-  /** Nodes of a flow; connections may be ten times as many. Default 1,000. */
+  /** Nodes of a flow; ten times as many connections are allowed. Default 1,000. */
   readonly nodes?: number;
-  /** Flows within one another, itself included. Default 16. */
+  /** Nesting depth of flows, including itself. Default 16. */
   readonly depth?: number;
 }
 
-/** What was published within the limits of its time runs, whatever they are now. */
+/** A published flow runs regardless of the current limits. */
 export const WITHOUT_LIMITS: FlowLimits = { nodes: Infinity, depth: Infinity };
 
-/** Identity of the flow that is read: it may not run itself through its subflows. */
+/** Identity of the flow: it must not run itself through its subflows. */
 export interface FlowIdentity {
   readonly id?: string | undefined;
   readonly slug?: string | undefined;
 }
 
-/** A flow that was read: without problems it can be compiled. */
+/** The result of reading a flow; without problems it can be compiled. */
 export interface ReadFlow {
   readonly problems: readonly FlowProblem[];
   /** The canonical form that is stored. */
@@ -32,7 +32,7 @@ export interface ReadFlow {
   readonly wiring: Wiring;
 }
 
-/** Reads a flow document whose shape was checked, and finds every problem in it (FL-3). */
+/** Reads a flow document whose schema was checked, and finds every problem in it (FL-3). */
 export const readFlow = (
   graph: FlowGraph,
   assets: FlowAssets,
@@ -107,7 +107,7 @@ const checkSubflows = (
   }
 };
 
-/** The slugs from a flow to the one that is read; undefined where it is not among its subflows. */
+/** The slugs from a flow to the one being read; undefined if that is not among its subflows. */
 const chainTo = (flow: FlowAsset, { id, slug }: FlowIdentity): readonly string[] | undefined => {
   const seen = new Set<FlowAsset>();
   const walk = (one: FlowAsset): readonly string[] | undefined => {

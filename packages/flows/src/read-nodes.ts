@@ -18,7 +18,7 @@ export interface ReadNode {
   readonly kind: NodeKind;
   /** The node in its canonical form. */
   readonly fields: FlowNode;
-  /** What it runs, where it runs a rule or a flow. */
+  /** The rule or flow that it runs, if any. */
   readonly rule?: RuleAsset;
   readonly flow?: FlowAsset;
 }
@@ -33,7 +33,7 @@ const validatorOf = (type: FlowNodeType): Validator<unknown> => {
   return made;
 };
 
-/** The nodes of a document that can be used, by their refs; the others are problems. */
+/** The usable nodes of a document, by ref; the others are problems. */
 export const readNodes = (
   nodes: readonly FlowNode[],
   assets: FlowAssets,
@@ -65,7 +65,7 @@ const readNode = (
   const path = `/nodes/${position}`;
   const type = typeNamed(node.type);
   if (type === undefined) {
-    const message = `The node "${shown(ref)}" has the type "${shown(node.type)}", which there is not; use one of ${knownTypeNames.join(', ')}.`;
+    const message = `The node "${shown(ref)}" has the type "${shown(node.type)}", which does not exist; use one of ${knownTypeNames.join(', ')}.`;
     problems.add('unknown_type', message, { path: `${path}/type`, ref, field: 'type' });
     return undefined;
   }

@@ -9,10 +9,10 @@ interface NamedAsset {
   readonly selector: string;
 }
 
-/** The name as one text, which no other name has: a slug holds no slash. */
+/** A unique text for the reference: slugs contain no slash. */
 export const nameOfAsset = ({ kind, slug, selector }: NamedAsset): string => `${kind}/${slug}/${selector}`;
 
-/** What the nodes of a flow name, each once, in the order of the document. Nothing is asked about a flow that is too large to be one. */
+/** The distinct rules and flows that the nodes of a flow name, in document order. Empty for a document that exceeds the limits. */
 export const usesOf = (graph: FlowGraph): readonly NamedAsset[] => {
   const named = new Map<string, NamedAsset>();
   const note = (asset: NamedAsset): undefined => void named.set(nameOfAsset(asset), asset);

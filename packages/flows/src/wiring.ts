@@ -3,13 +3,13 @@ import { type AssetField } from './assets';
 import { type FlowProblems, offered, shown } from './flow-problem';
 import { type ReadNode } from './read-nodes';
 
-/** Type of a value on an edge; `any` where nothing is known. */
+/** Type of a value on an edge; `any` if unknown. */
 export type EdgeType = FlowValueType;
 
-/** The type of a field's values: those of a formula may be of any. */
+/** The type of a field's values: values of a formula may have any. */
 export const edgeTypeOf = ({ type }: AssetField): EdgeType => (type === 'function' ? 'any' : type);
 
-/** A value that travels from an output to an input. */
+/** A connection that carries a value from an output to an input. */
 export interface DataEdge {
   readonly from: ReadNode;
   readonly output: string;
@@ -19,20 +19,20 @@ export interface DataEdge {
   readonly path: string;
 }
 
-/** A condition that gates a node. */
+/** A connection from a condition that gates a node. */
 export interface GateEdge {
   readonly from: ReadNode;
   readonly to: ReadNode;
   readonly path: string;
 }
 
-/** What enters and leaves each node, in the order of the document. */
+/** Incoming and outgoing connections of each node, in document order. */
 export interface Wiring {
   readonly data: readonly DataEdge[];
   readonly gates: readonly GateEdge[];
 }
 
-/** Reads the connections between usable nodes. What belongs to a node with problems of its own is left out without another problem. */
+/** Reads the connections between usable nodes. Connections of nodes that have problems are left out without a further problem. */
 export const readConnections = (
   connections: readonly FlowConnection[],
   nodes: ReadonlyMap<string, ReadNode>,
@@ -93,11 +93,11 @@ const readDataEdge = (
     return undefined;
   }
   if (from.type === 'vault' && !to.kind.holdsSecrets) {
-    const message = `The connection ${between} carries a secret to a node of type ${to.type}; secrets enter nodes of type code, api, db and soap alone.`;
+    const message = `The connection ${between} carries a secret to a node of type ${to.type}; secrets may only enter nodes of type code, api, db and soap.`;
     problems.add('misplaced_secret', message, { path, ref: to.ref, field: 'input' });
     return undefined;
   }
-  // A node with one input takes what comes, whatever the connection calls it.
+  // A node with a single input accepts any connection, whatever input it names.
   const name = typeof inputs === 'object' ? inputs.only : input === undefined || input === '' ? output : input;
   if (inputs === 'fields') {
     const fields = fieldsOf(to);
@@ -113,7 +113,7 @@ const readDataEdge = (
   return { from, output, to, input: name, path };
 };
 
-/** The end of a sentence that names what a node has; nothing of an asset that the reader does not see. */
+/** The end of a sentence that lists a node's names; empty for an asset that is hidden from the reader. */
 export const offeredBy = ({ rule, flow }: ReadNode, names: Iterable<string>): string =>
   (rule ?? flow)?.isHidden === true ? '' : `; it has: ${offered(names)}`;
 
@@ -121,8 +121,7 @@ export const offeredBy = ({ rule, flow }: ReadNode, names: Iterable<string>): st
 export const fieldsOf = ({ rule, flow }: ReadNode): readonly AssetField[] => rule?.inputs ?? flow?.inputs ?? [];
 
 /**
- * The outputs of a node with their types, given those of its inputs. Undefined where a node passes on what it is given and nothing is known of
- * that.
+ * The outputs of a node with their types, given those of its inputs. Undefined if a node passes its inputs on and their types are unknown.
  */
 export const outputsOf = (node: ReadNode, inputTypes: ReadonlyMap<string, EdgeType>): ReadonlyMap<string, EdgeType> => {
   const declared = (node.fields['outputs'] as readonly FlowOutput[] | undefined) ?? []; // the schema of its type was checked

@@ -3,7 +3,7 @@ import { answer, compiled, graph, node, problemsOf, rules, solve } from './suppo
 const gate = (ref: string, property: string) => node(`${ref}:ifelse`, { condition: { property, operator: 'is true' } });
 
 describe('answers', () => {
-  it('FL-60 are what results give, under their keys and with the names that they say', () => {
+  it('FL-60 consist of the values of results, under their keys and names', () => {
     const flow = graph(
       [
         node('plain:result'),
@@ -20,7 +20,7 @@ describe('answers', () => {
     expect(answer(solve(flow, {}))).toEqual({ seen: true, data: { inner: {} } });
   });
 
-  it('FL-61 merge objects, and of anything else the last in the order of the document wins', () => {
+  it('FL-61 merge objects, and otherwise the last in document order wins', () => {
     const flow = graph(
       [
         node('first:result', { key: 'a' }),
@@ -49,7 +49,7 @@ describe('answers', () => {
     ]);
   });
 
-  it('FL-60 share nothing that a caller could change', () => {
+  it('FL-60 share no object with the caller', () => {
     const flow = compiled(
       graph([node('a:result', { key: 'k' }), node('b:result', { key: 'k' })], 'in.seen -> a.x\nin.seen -> b.y'),
     );
@@ -75,8 +75,8 @@ describe('answers', () => {
        never.never -> also`,
     );
 
-  it('FL-62 end with the part of an exit, and nothing behind it begins', () => {
-    // Behind the exit stands a rule that cannot be evaluated.
+  it('FL-62 end with the answer of an exit, and nothing after it begins', () => {
+    // After the exit comes a rule that cannot be evaluated.
     expect(answer(solve(exiting(), { n: 1, flag: true }))).toEqual({ early: { n: 1 } });
     expect(answer(solve(exiting(), { n: 1, flag: false }))).toMatch(/The node "never" failed/);
   });
@@ -90,7 +90,7 @@ describe('answers', () => {
     expect(answer(solve(exiting({ customExitData }), { n: 1, flag: true }))).toEqual(expected);
   });
 
-  it('FL-62 put an exit text under "data" where the result has no key', () => {
+  it('FL-62 put an exit text under "data" if the result has no key', () => {
     expect(answer(solve(exiting({ customExitData: 'no', key: '' }), { flag: true }))).toEqual({ data: 'no' });
   });
 
@@ -110,14 +110,14 @@ describe('answers', () => {
        in.seen -> none`,
     );
     expect(answer(solve(flow, { list: [{ n: 1 }, { n: 20 }, { n: 30 }] }))).toEqual({ found: { n: 20, index: 1 } });
-    // Items behind it are not looked at, which this one would not survive.
+    // Items after it are not evaluated; this one would fail.
     expect(answer(solve(flow, { list: [{ n: 20 }, { n: 'x' }] }))).toEqual({ found: { n: 20, index: 0 } });
     expect(answer(solve(flow, { list: [{ n: 1 }] }))).toEqual({ none: { seen: true }, found: [] });
   });
 
   const inner = compiled(exiting(), 'inner');
 
-  it('FL-64 let an exit end its subflow alone', () => {
+  it('FL-64 let an exit end only its subflow', () => {
     const flow = graph(
       [node('sub:flow', { flow: 'inner', version: 1 }), node('out:result')],
       `in.request_n -> sub.n
@@ -129,7 +129,7 @@ describe('answers', () => {
     expect(answer(solve(outer, { n: 7, flag: true }))).toEqual({ early: { n: 7 }, seen: true });
   });
 
-  it('FL-64 run subflows inside of loops, each item by itself', () => {
+  it('FL-64 run subflows inside loops, each item separately', () => {
     const flow = graph(
       [
         node('each:foreach', { outputs: [{ key: 'n', type: 'number' }] }),
@@ -163,7 +163,7 @@ describe('answers', () => {
        inner.index -> out.j
        in.request_list -> out.all`,
     );
-    // Neither of two loops over the same list lies in the other.
+    // Neither of two loops over the same list is nested in the other.
     expect(problemsOf(flow)).toMatchObject([{ code: 'invalid_loop' }]);
     const wide = graph(
       [node('each:foreach'), node('out:result', { key: 'lists' })],
@@ -210,7 +210,7 @@ describe('lookups', () => {
     expect(looked({}, 'in.request_name', { name: 'toString' })).toEqual({ seen: true });
   });
 
-  it('FL-70 read texts of the table as the types that are said', () => {
+  it('FL-70 convert texts of the table to the declared types', () => {
     expect(looked({ keyType: 'number', valueType: 'number' }, 'in.request_n', { n: 7 })).toEqual({
       value: 8,
       seen: true,
@@ -224,7 +224,7 @@ describe('lookups', () => {
 });
 
 describe('values on edges', () => {
-  it('FL-30 hold inputs of rules and subflows to the types of their fields', () => {
+  it('FL-30 check inputs of rules and subflows against the types of their fields', () => {
     const flow = graph(
       [node('each:foreach'), node('double:rule', { rule: 'double' }), node('out:result', { key: 'x' })],
       'in.request_list -> each\neach.item -> double.n\ndouble.twice -> out',
@@ -243,7 +243,7 @@ describe('values on edges', () => {
     );
   });
 
-  it('FL-31 take for a date what the engine takes for one', () => {
+  it('FL-31 accept the same dates as the engine', () => {
     const flow = graph(
       [node('each:foreach', { outputs: [{ key: 'day', type: 'date' }] }), node('out:result', { key: 'days' })],
       'in.request_list -> each\neach.day -> out',
@@ -255,7 +255,7 @@ describe('values on edges', () => {
     expect(answer(solve(flow, { list: [{ day: '31.1.2026' }] }))).toMatch(/must be of type date/);
   });
 
-  it('FL-32 take keys with dots for nested objects', () => {
+  it('FL-32 read keys with dots as nested objects', () => {
     const flow = graph(
       [node('tax:rule', { rule: 'nested' }), node('out:result')],
       'in.request_place.city -> tax.place.city\ntax.tax.rate -> out',
@@ -264,7 +264,7 @@ describe('values on edges', () => {
     expect(answer(solve(flow, { place: { city: 'Rome' } }))).toEqual({});
   });
 
-  it('FL-32 let nested keys replace what is no object, and change no object of others', () => {
+  it('FL-32 let nested keys replace scalars, and change no shared object', () => {
     const flow = graph(
       [node('out:result'), node('table:lookup', { table: [{ key: 1, value: { b: 0, c: 3 } }] })],
       `in.request_n -> table
@@ -278,7 +278,7 @@ describe('values on edges', () => {
     expect(answer(solve(plan, { n: 1 }))).toEqual({ a: { b: true, c: 3 }, d: { e: true } });
   });
 
-  it('FL-48, FL-32 take keys such as __proto__ for keys', () => {
+  it('FL-48, FL-32 treat keys such as __proto__ as ordinary keys', () => {
     const flow = graph([node('out:result', { key: '__proto__' })], 'in.seen -> out.constructor');
     const output = answer(solve(flow)) as object;
     expect(Object.keys(output)).toEqual(['__proto__']);
@@ -286,6 +286,6 @@ describe('values on edges', () => {
   });
 });
 
-it('has rules of every name that flows of the tests use', () => {
+it('has a rule for every name that flows of the tests use', () => {
   expect(new Set(rules.map(({ slug }) => slug)).size).toBe(rules.length);
 });

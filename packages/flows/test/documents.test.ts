@@ -6,7 +6,7 @@ const out = node('out:result');
 const codes = (flow: Parameters<typeof problemsOf>[0], flows?: Parameters<typeof problemsOf>[1]) =>
   problemsOf(flow, flows).map(({ code, ref, field }) => [code, ref, field]);
 
-/** The least that each type needs beside ref and type. */
+/** The minimal fields of each type besides ref and type. */
 const FIELDS: Readonly<Record<string, object>> = {
   origin: { rule: 'input' },
   rule: { rule: 'double' },
@@ -27,7 +27,7 @@ describe('flow documents', () => {
   const inner = compiled(graph([out], 'in.seen -> out'), 'inner');
 
   it.each(flowNodeTypes.flatMap((type) => flowNodeAliases[type].map((alias) => [alias, type] as const)))(
-    'FL-2 read the type %s as %s, and keep what they do not know',
+    'FL-2 read the type %s as %s, and keep unknown fields',
     (alias, type) => {
       const one = { ref: 'one', type: alias, ...FIELDS[type], custom: { kept: true } };
       const origin = type === 'origin' ? [one] : [node('in:origin', { rule: 'input' }), one];
@@ -48,7 +48,7 @@ describe('flow documents', () => {
       { ref: 'a', type: 'rule', rule: 'double', version: '1' },
       { ref: 'b', type: 'flow', flow: 'inner', version: '1' },
     ]);
-    // A checked document is checked the same again.
+    // Checking the canonical document again changes nothing.
     expect(checkFlow(checked.graph, assetsOf([inner]))).toEqual(checked);
   });
 
@@ -59,13 +59,13 @@ describe('flow documents', () => {
     expect(checkFlowGraph({ nodes: [{ ref: 'a', type: 'b', more: 1 }], connections: [] }).ok).toBe(true);
   });
 
-  it('FL-1 have refs of their own for each node', () => {
+  it('FL-1 have a unique ref for each node', () => {
     expect(
       codes(graph([node('a:rule', { rule: 'double' }), node('a:rule', { rule: 'add' }), out], 'in.seen -> out')),
     ).toEqual([['duplicate_ref', 'a', 'ref']]);
   });
 
-  it('FL-3 tell every problem at once, with node and field', () => {
+  it('FL-3 report every problem at once, with node and field', () => {
     const flow = graph(
       [
         node('what:nonsense'),
@@ -94,7 +94,7 @@ describe('flow documents', () => {
     );
   });
 
-  it('FL-3 tell 100 problems at most', () => {
+  it('FL-3 report at most 100 problems', () => {
     const nodes = Array.from({ length: 300 }, (_, index) => node(`n${index}:nonsense`));
     expect(problemsOf(graph([...nodes, out], 'in.seen -> out'))).toHaveLength(100);
   });
@@ -105,7 +105,7 @@ describe('flow documents', () => {
     expect(codes(graph([node('second:flow_input', { rule: 'input' }), out], 'in.seen -> out'))).toEqual([
       ['several_origins', 'second', 'type'],
     ]);
-    // Of a node that cannot be read it is not known whether it would have been the result.
+    // An unreadable node might have been the result.
     expect(codes(graph([node('what:nonsense')], ''))).toEqual([['unknown_type', 'what', 'type']]);
   });
 
@@ -120,7 +120,7 @@ describe('flow documents', () => {
     expect(codes(many)).toEqual([['too_large', undefined, undefined]]);
   });
 
-  it('FL-4, FL-82 are held to the limits of the operator, and what was published within others still compiles', () => {
+  it('FL-4, FL-82 are checked against the limits of the operator, and published flows still compile under others', () => {
     const flow = graph([node('sub:flow', { flow: 'inner', version: 1 }), out], 'in.seen -> out');
     const inner = compiled(graph([out], 'in.seen -> out'), 'inner');
     const codesWithin = (limits: FlowLimits) =>
@@ -138,7 +138,7 @@ describe('flow documents', () => {
       ['unknown_input', 'sum', 'c'],
       ['unknown_output', 'sum', 'difference'],
     ]);
-    // Without a name the input is called like the output, which this rule has not.
+    // Without a name the input is called like the output, and this rule has no such input.
     expect(codes(graph([rule, out], 'in.request_n -> sum\nsum.sum -> out'))).toEqual([
       ['unknown_input', 'sum', 'request_n'],
     ]);
@@ -197,7 +197,7 @@ describe('flow documents', () => {
     ]);
   });
 
-  it('FL-8 gate with conditions alone, and neither origins nor vaults', () => {
+  it('FL-8 have gates only from conditions, and not to origins or vaults', () => {
     const gate = node('gate:ifelse', { condition: {} });
     const vault = node('vault', { secrets: [{ name: 'KEY' }] });
     expect(codes(graph([gate, vault, out], 'in.seen -> gate\ngate => vault\ngate => in\nin => out'))).toEqual([
@@ -207,7 +207,7 @@ describe('flow documents', () => {
     ]);
   });
 
-  it('FL-9 let secrets into nodes that may hold them', () => {
+  it('FL-9 allow secrets only into certain nodes', () => {
     const nodes = [
       node('vault', { secrets: [{ name: 'KEY' }] }),
       node('code', { code: 'outputs.a = 1', outputs: [{ key: 'a' }] }),
@@ -218,7 +218,7 @@ describe('flow documents', () => {
     expect(codes(graph(nodes, 'vault.OTHER -> code\ncode.a -> out'))).toEqual([['unknown_output', 'vault', 'OTHER']]);
   });
 
-  it('FL-82 nest 16 deep at most', () => {
+  it('FL-82 nest at most 16 deep', () => {
     let flow = compiled(graph([out], 'in.seen -> out'), 'f1');
     for (let depth = 2; depth <= 16; depth += 1)
       flow = compiled(graph([node('sub:flow', { flow: flow.slug, version: 1 }), out], 'in.seen -> out'), `f${depth}`, [

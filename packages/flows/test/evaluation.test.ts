@@ -16,11 +16,11 @@ const doubling = compiled(
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
 
 describe('evaluation', () => {
-  it('FL-85 answers at once where nothing is asked of the outside', () => {
+  it('FL-85 answers at once if no node reaches out', () => {
     expect(begin(doubling, { list: numbers(3) })).not.toBeInstanceOf(Promise);
   });
 
-  it('FL-85 pauses whenever others are to run, and answers the same', async () => {
+  it('FL-85 yields whenever it must, and answers the same', async () => {
     let pauses = 0;
     const outcome = await begin(
       doubling,
@@ -52,11 +52,11 @@ describe('evaluation', () => {
     const options = { mayGoOn: () => false, pause: () => Promise.resolve(void (pauses += 1)) };
     const outcome = await begin(flow, { list: numbers(100_000) }, options);
     expect(outcome.ok).toBe(true);
-    // The loop pauses after each 128 items, and what combines them after each thousand.
+    // The loop yields after each 128 items, and the aggregation after each thousand.
     expect(pauses).toBeGreaterThan(100_000 / 128 + 90);
   });
 
-  it('FL-81 counts the nodes that run or are skipped, for each item, and stops at the bound', () => {
+  it('FL-81 counts the nodes that run or are skipped, for each item, and stops at the limit', () => {
     const run = solve(doubling, { list: numbers(10) });
     // The origin, the loop, the aggregate, the result, and one node for each item.
     expect(run.steps).toBe(14);
@@ -107,7 +107,7 @@ describe('evaluation', () => {
     );
   });
 
-  it('FL-84 answers the same in whatever order the outside does', async () => {
+  it('FL-84 gives the same answer for any order of external answers', async () => {
     const flow = compiled(
       graph(
         [
@@ -137,7 +137,7 @@ describe('evaluation', () => {
          all.v -> out.v`,
       ),
     );
-    // What each call answers follows from its inputs alone; when it does so follows from the order that is drawn.
+    // The answer of each call follows only from its inputs; its time follows from a random order.
     const answerTo = (inputs: Readonly<Record<string, unknown>>): number => {
       const value = Number(inputs['n'] ?? inputs['v'] ?? inputs['request_n']);
       return (value * 7 + 3) % 23;
@@ -180,7 +180,7 @@ describe('evaluation', () => {
 });
 
 describe('traces', () => {
-  it('FL-90 say of each node what became of it', () => {
+  it('FL-90 report the outcome of each node', () => {
     let time = 0;
     const flow = graph(
       [
@@ -229,7 +229,7 @@ describe('traces', () => {
     });
   });
 
-  it('FL-90 name the node that failed, and subflow nodes around it', () => {
+  it('FL-90 name the failed node and the enclosing subflow nodes', () => {
     const inner = compiled(
       graph([node('fail:rule', { rule: 'fail' }), node('out:result')], 'in.request_n -> fail.n\nfail.never -> out'),
       'inner',
@@ -251,7 +251,7 @@ describe('traces', () => {
     });
   });
 
-  it('FL-90 list 1,000 steps, shorten what is long, and change no answer', () => {
+  it('FL-90 list 1,000 steps, shorten long values, and change no answer', () => {
     const list = numbers(2_000).map((item) => ({ ...item, text: 'x'.repeat(5_000) }));
     const run = solve(doubling, { list }, { trace: { clock: () => 0 } });
     expect(answer(run)).toEqual(answer(solve(doubling, { list })));

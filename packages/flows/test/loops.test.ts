@@ -10,7 +10,7 @@ const doubled = [each, node('double:rule', { rule: 'double' })];
 const things = [{ n: 1, flag: true }, { n: 2, flag: false }, { n: 3, flag: true }, { flag: true }];
 
 describe('loops', () => {
-  it('FL-40 run what depends on them once for each item, in order', () => {
+  it('FL-40 run dependent nodes once per item, in order', () => {
     const flow = graph(
       [...doubled, node('all:aggregate', { mode: 'items' }), node('out:result')],
       `in.request_list -> each
@@ -28,7 +28,7 @@ describe('loops', () => {
     });
   });
 
-  it('FL-41 give their nodes values from outside of the loop, whichever comes later in the document', () => {
+  it('FL-41 give their nodes values from outside the loop, in any document order', () => {
     const flow = graph(
       [
         each,
@@ -47,7 +47,7 @@ describe('loops', () => {
     expect(answer(solve(flow, { n: 50, list: [{ n: 1 }, { n: 2 }] }))).toEqual({ sum: [101, 102] });
   });
 
-  it('FL-41 refuse a node that stands in two of them, neither of which lies in the other', () => {
+  it('FL-41 refuse a node in two loops that are not nested', () => {
     const flow = graph(
       [each, node('other:foreach', { outputs: item }), node('add:rule', { rule: 'add' }), node('out:result')],
       `in.request_list -> each
@@ -67,7 +67,7 @@ describe('loops', () => {
     ]);
   });
 
-  it('FL-41 refuse to need what is made of their own results', () => {
+  it('FL-41 refuse to depend on their own results', () => {
     const flow = graph(
       [
         ...doubled,
@@ -127,7 +127,7 @@ describe('loops', () => {
        all.n -> out`,
     );
 
-  it('FL-42, FL-81 nest over ten thousand items, in their order, within the steps of a run', () => {
+  it('FL-42, FL-81 nest over ten thousand items, in order, within the steps of a run', () => {
     const flow = graph(
       [
         node('outer:foreach', { outputs: [{ key: 'lines', type: 'list' }] }),
@@ -151,7 +151,7 @@ describe('loops', () => {
     expect(answer(solve(flow, { list }, { maxSteps: 10_000 }))).toMatch(/10000 steps|10,000 steps/);
   });
 
-  it('FL-43 run for no item of an empty list or of none, and fail on anything else', () => {
+  it('FL-43 run for no item of an empty or missing list, and fail on anything else', () => {
     expect(answer(solve(summing(), { list: [] }))).toEqual({ twice: 0, n: 0 });
     expect(answer(solve(summing(), {}))).toEqual({ twice: 0, n: 0 });
     expect(answer(solve(summing(), { list: null }))).toEqual({ twice: 0, n: 0 });
@@ -167,7 +167,7 @@ describe('loops', () => {
     });
   });
 
-  it('FL-44 leave out items whose gates to the aggregate are shut, and those that give nothing', () => {
+  it('FL-44 leave out items whose gates to the aggregate are shut, and those without a value', () => {
     const list = things.slice(0, 3);
     expect(answer(solve(summing({}, 'gate => all'), { list }))).toEqual({ twice: 8, n: 2 });
     expect(answer(solve(summing({}, 'gate => double'), { list }))).toEqual({ twice: 8, n: 3 });
@@ -229,7 +229,7 @@ describe('loops', () => {
     expect(answer(solve(plan, { list: [{}] }))).toEqual(ofNothing === undefined ? {} : { n: ofNothing });
   });
 
-  it('FL-45 refuse to add up what is no number', () => {
+  it('FL-45 refuse to sum anything but numbers', () => {
     const flow = graph(
       [
         node('each:foreach'),
@@ -246,7 +246,7 @@ describe('loops', () => {
     expect(answer(solve(flow, { list: [1e308, 1e308] }))).toMatch(/The sum of "item" is larger than any number/);
   });
 
-  it('FL-46 make one object of what each item gave', () => {
+  it('FL-46 make one object of the values of each item', () => {
     expect(answer(solve(itemsOf(''), { list: [{ n: 1 }, { n: 2 }] }))).toEqual({ items: [{ twice: 2 }, { twice: 4 }] });
   });
 
@@ -261,7 +261,7 @@ describe('loops', () => {
     ]);
   });
 
-  it('FL-48 answer a list of what their results gave', () => {
+  it('FL-48 answer a list of the values of their results', () => {
     const flow = graph(
       [
         node('orders:foreach', { outputs: [{ key: 'lines', type: 'list' }] }),
@@ -311,7 +311,7 @@ describe('loops', () => {
     });
   });
 
-  it('FL-42 refuse an aggregate that closes none, or takes something from outside', () => {
+  it('FL-42 refuse an aggregate that closes no loop, or takes a value from outside it', () => {
     const none = graph([node('all:aggregate'), node('out:result')], 'in.request_n -> all\nall.request_n -> out');
     expect(problemsOf(none)).toMatchObject([{ code: 'invalid_loop', ref: 'all' }]);
     const stray = graph(

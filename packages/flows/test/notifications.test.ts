@@ -6,7 +6,7 @@ const notify = (ref: string, fields: object = {}) =>
   node(`${ref}:notification`, { channels: { slack: { url: 'https://example.com' } }, ...fields });
 const out = node('out:result');
 
-/** Asks for a notification that is named by the node and its item. */
+/** Requests a notification that is named after the node and its item. */
 const asking = ({ path, indexes, onNotifications }: OutsideCall): Promise<Record<string, unknown>> => {
   onNotifications?.([notification([...path, ...indexes].join('/'))]);
   return Promise.resolve({});
@@ -22,7 +22,7 @@ const run = async (
 ) => begin(flow, input, { call });
 
 describe('notifications', () => {
-  it('FL-89 are part of the outcome in the order of evaluation, whichever node answered first', async () => {
+  it('FL-89 are part of the outcome in evaluation order, whichever node answered first', async () => {
     const flow = graph(
       [node('each:foreach'), notify('item'), notify('once'), out],
       'in.request_list -> each.list\neach.item -> item\nin.request_list -> once\nin.seen -> out',
@@ -36,7 +36,7 @@ describe('notifications', () => {
     expect(solve(graph([out], 'in.seen -> out'), {})).not.toHaveProperty('notifications.length');
   });
 
-  it('FL-89 of a flow that fails are none, and so are those of a node that failed and does not count', async () => {
+  it('FL-89 are dropped if the flow fails, or if their node fails and does not count', async () => {
     const failing = graph(
       [notify('told'), node('bad:rule', { rule: 'fail' }), out],
       'in.request_n -> told\nin.request_n -> bad.n\nbad.never -> out',
@@ -52,7 +52,7 @@ describe('notifications', () => {
     expect(idsOf(await run(refused, { n: 1 }, call))).toEqual(['other']);
   });
 
-  it('FL-89 of nodes behind the exit that ends a flow are left out, even where those had answered', async () => {
+  it('FL-89 of nodes after the exit that ends a flow are left out, even if those had answered', async () => {
     const flow = graph(
       [
         notify('before'),
@@ -76,7 +76,7 @@ describe('notifications', () => {
     expect(answered).toEqual(['before', 'behind']);
   });
 
-  it('FL-89 are at most 100 of one run, and 256 KiB together', async () => {
+  it('FL-89 are limited to 100 per run, and 256 KiB together', async () => {
     const flow = graph(
       [node('each:foreach'), notify('item'), out],
       'in.request_list -> each.list\neach.item -> item\nin.seen -> out',

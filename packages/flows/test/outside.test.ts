@@ -11,7 +11,7 @@ import { type RunOptions } from '../src/run/outcome';
 import { Secret } from '../src/run/secret';
 import { answer, assetsOf, begin, compiled, graph, node, solve } from './support/flows';
 
-/** Answers calls when the test says so. */
+/** Answers calls when the test decides. */
 class Outside {
   readonly calls: OutsideCall[] = [];
   private readonly waiting = new Map<
@@ -43,7 +43,7 @@ class Outside {
 
 const nameOf = ({ path, indexes }: OutsideCall): string => [path.join('/'), ...indexes].join('#');
 
-/** Lets everything that was answered be taken over. */
+/** Lets the evaluation take over all answers so far. */
 const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 };
@@ -52,7 +52,7 @@ const api = (ref: string, fields: object = {}) =>
   node(`${ref}:api`, { url: 'https://example.com', outputs: [{ key: 'v', type: 'number' }], ...fields });
 const out = node('out:result');
 
-/** The outcome, once it is there. */
+/** The outcome, once known. */
 const started = (
   flow: Parameters<typeof begin>[0],
   input: unknown,
@@ -76,7 +76,7 @@ describe('nodes that reach out', () => {
      sum.sum -> out`,
   );
 
-  it('FL-20 are asked at the same time where they do not depend on each other', async () => {
+  it('FL-20 run concurrently if they do not depend on each other', async () => {
     const outside = new Outside();
     const state = started(two, { n: 1 }, outside);
     await settled();
@@ -88,7 +88,7 @@ describe('nodes that reach out', () => {
     expect(state.outcome).toMatchObject({ ok: true, output: { sum: 21 } });
   });
 
-  it('FL-20 let what does not depend on them go on', async () => {
+  it('FL-20 let independent nodes go on', async () => {
     const outside = new Outside();
     const flow = graph(
       [api('slow'), node('double:rule', { rule: 'double' }), api('next'), out],
@@ -106,7 +106,7 @@ describe('nodes that reach out', () => {
     expect(state.outcome).toMatchObject({ output: { slow: 1, next: 2 } });
   });
 
-  it('FL-31 are held to the types that they declare', async () => {
+  it('FL-31 are checked against their declared types', async () => {
     const outside = new Outside();
     const state = started(two, { n: 1 }, outside);
     await settled();
@@ -118,7 +118,7 @@ describe('nodes that reach out', () => {
     });
   });
 
-  it('FL-40 ask for several items at once, keep their order, and bound how many', async () => {
+  it('FL-40 run for several items at once, in a bounded number, and keep their order', async () => {
     const outside = new Outside();
     const flow = graph(
       [node('each:foreach'), api('a'), node('all:aggregate'), out],
@@ -168,7 +168,7 @@ describe('nodes that reach out', () => {
      in.seen -> late`,
   );
 
-  it('FL-63, FL-84 end with the exit of the lowest index, even when a later item came to its end earlier', async () => {
+  it('FL-63, FL-84 end with the exit of the lowest index, even if a later item ended earlier', async () => {
     const outside = new Outside();
     const state = started(exiting, { list: [1, 2, 3] }, outside);
     await settled();
@@ -189,7 +189,7 @@ describe('nodes that reach out', () => {
     expect(state.outcome).toMatchObject({ ok: true, output: { found: { index: 1 } } });
   });
 
-  it('FL-84 fail with the first failure in the order of evaluation, whichever came first', async () => {
+  it('FL-84 fail with the first failure in evaluation order, whichever arrived first', async () => {
     for (const order of [
       ['a', 'b'],
       ['b', 'a'],
@@ -205,19 +205,19 @@ describe('nodes that reach out', () => {
     }
   });
 
-  it('FL-84 give up what stands behind a failure', async () => {
+  it('FL-84 abort everything after a failure', async () => {
     const outside = new Outside();
     const state = started(two, { n: 1 }, outside);
     await settled();
     await outside.fail('a', 'gone');
     expect(state.outcome).toMatchObject({ ok: false, error: { path: ['a'] } });
     expect(outside.calls.map(({ signal }) => signal.aborted)).toEqual([false, true]);
-    // What comes late changes nothing.
+    // A late answer changes nothing.
     await outside.answer('b', { v: 1 });
     expect(state.outcome).toMatchObject({ ok: false });
   });
 
-  it('FL-83 fail the flow, count as skipped, or answer their default', async () => {
+  it('FL-83 on failure fail the flow, count as skipped, or answer their default', async () => {
     const outcomes: unknown[] = [];
     for (const fields of [{}, { onError: 'continue' }, { onError: 'default', defaultOutputs: { v: 5 } }]) {
       const outside = new Outside();
@@ -237,7 +237,7 @@ describe('nodes that reach out', () => {
     ]);
   });
 
-  it('FL-80 name the subflow nodes and items around the one that failed', async () => {
+  it('FL-80 report the subflow nodes and items around the failed node', async () => {
     const outside = new Outside();
     const inner = compiled(graph([api('a'), out], 'in.request_n -> a\na.v -> out'), 'inner');
     const flow = compiled(
@@ -263,13 +263,13 @@ describe('nodes that reach out', () => {
     });
   });
 
-  it('FL-80 cannot be run where nothing is there to ask', () => {
+  it('FL-80 fail without a port', () => {
     expect(answer(solve(two, { n: 1 }))).toBe(
       'infrastructure_error: The node "a" failed: Nodes of type api cannot be run here.',
     );
   });
 
-  it('FL-88 change no answer where rules are answered later', async () => {
+  it('FL-88 change no answer if rules are answered later', async () => {
     const flow = graph(
       [
         node('each:foreach', { outputs: [{ key: 'n', type: 'number' }] }),
@@ -294,7 +294,7 @@ describe('nodes that reach out', () => {
     }
   });
 
-  it('FL-88 fail the flow where a rule cannot be answered', async () => {
+  it('FL-88 fail the flow if a rule cannot be answered', async () => {
     const flow = graph([node('twice:rule', { rule: 'double' }), out], 'in.request_n -> twice.n\ntwice.twice -> out');
     const plan = compileFlow({ id: 'f', slug: 'f', version: 1 }, flow, assetsOf(), { rulesAnswerLater: true });
     const evaluate: EvaluateAsset = () => Promise.reject(new Error('no thread'));
@@ -303,7 +303,7 @@ describe('nodes that reach out', () => {
     );
   });
 
-  it('FL-87 are aborted when the run is ended, and its outcome rejects with the reason', async () => {
+  it('FL-87 are aborted when the run is ended, and the outcome rejects with the reason', async () => {
     const outside = new Outside();
     const end = new AbortController();
     const outcome = Promise.resolve(begin(two, { n: 1 }, { call: outside.call, signal: end.signal }));
@@ -314,7 +314,7 @@ describe('nodes that reach out', () => {
     expect(outside.calls.map(({ signal }) => signal.aborted)).toEqual([true, true]);
   });
 
-  it('FL-90 say in the trace that they were answered from a cache', async () => {
+  it('FL-90 are marked in the trace if they were answered from a cache', async () => {
     const flow = graph([api('a'), api('b'), out], 'in.request_n -> a\nin.request_n -> b\na.v -> out\nb.v -> out.w');
     const call: NonNullable<RunOptions['call']> = ({ node: { ref }, onCached }) => {
       if (ref === 'a') onCached?.();
@@ -329,7 +329,7 @@ describe('nodes that reach out', () => {
     );
   });
 
-  it('FL-91 are given secrets that no trace shows', async () => {
+  it('FL-91 receive secrets that no trace shows', async () => {
     const outside = new Outside();
     const flow = graph(
       [
@@ -351,7 +351,7 @@ describe('nodes that reach out', () => {
   });
 });
 
-describe('outputs of subflows that are kept', () => {
+describe('cached outputs of subflows', () => {
   const inner = compiled(
     graph([node('twice:rule', { rule: 'double' }), out], 'in.request_n -> twice.n\ntwice.twice -> out'),
     'inner',
@@ -375,7 +375,7 @@ describe('outputs of subflows that are kept', () => {
     return { asked, written, keep };
   };
 
-  it('FL-93 stand in the place of a run, and the trace says so', async () => {
+  it('FL-93 replace a run, and the trace says so', async () => {
     const { asked, written, keep } = keeping(() => Promise.resolve({ twice: 7 }));
     const outcome = await begin(using(), { n: 2 }, { keep, trace: { clock: () => 0 } });
     expect(outcome).toMatchObject({ ok: true, output: { twice: 7 } });
@@ -390,26 +390,26 @@ describe('outputs of subflows that are kept', () => {
   it.each([
     ['there are none', () => Promise.resolve(undefined)],
     ['they cannot be read', () => Promise.reject(new Error('no cache'))],
-  ])('are what a run answers where %s', async (_why, read) => {
+  ])('are replaced by those of a run when %s', async (_why, read) => {
     const { written, keep } = keeping(read);
     expect(answer(await begin(using(), { n: 2 }, { keep }))).toEqual({ twice: 4 });
     expect(written).toEqual([{ twice: 4 }]);
   });
 
-  it('are not asked for by nodes that do not say useCache, and a run without a cache needs none', async () => {
+  it('are not read by nodes without useCache, and a run without a cache needs none', async () => {
     const { asked, keep } = keeping(() => Promise.resolve({ twice: 7 }));
     expect(answer(await begin(using({}), { n: 2 }, { keep }))).toEqual({ twice: 4 });
     expect(asked).toEqual([]);
     expect(answer(await begin(using(), { n: 2 }))).toEqual({ twice: 4 });
   });
 
-  it('are those of the versions that run: the node names each of them', () => {
+  it('belong to the versions that run: the key names each of them', () => {
     const runs = (plan: FlowPlan) =>
       plan.root.steps.flatMap((step) => (step.kind === 'subflow' ? step.kept?.fields['runs'] : []));
     expect(runs(using())).toEqual(['flow-inner 1', 'rule-double 1', 'rule-input 1']);
   });
 
-  it('are not those of a failed run', async () => {
+  it('are never those of a failed run', async () => {
     const failing = compiled(
       graph([node('never:rule', { rule: 'fail' }), out], 'in.request_n -> never.n\nnever.never -> out'),
       'inner',
@@ -427,7 +427,7 @@ describe('outputs of subflows that are kept', () => {
     expect(written).toEqual([]);
   });
 
-  it('let items of a loop go on beside each other', async () => {
+  it('let items of a loop run concurrently', async () => {
     let reads = 0;
     const { keep } = keeping(() => Promise.resolve(++reads === 1 ? undefined : { twice: reads }));
     const flow = compiled(

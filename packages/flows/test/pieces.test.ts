@@ -10,14 +10,11 @@ const finished = <T>(pieces: Generator<undefined, T>): { readonly value: T; read
 const ascending = (a: readonly number[], b: readonly number[]): number => (a[0] ?? 0) - (b[0] ?? 0);
 
 describe('sortInPieces', () => {
-  it.each([0, 1, 2, 999, 1_000, 1_001, 4_096, 10_500])(
-    'sorts %d members, and keeps equal ones in their order',
-    (size) => {
-      const list = Array.from({ length: size }, (_, index) => [(index * 7_919) % 1_009, index]);
-      const { value } = finished(sortInPieces(list, ascending));
-      expect(value).toEqual([...list].sort(ascending));
-    },
-  );
+  it.each([0, 1, 2, 999, 1_000, 1_001, 4_096, 10_500])('sorts %d members stably', (size) => {
+    const list = Array.from({ length: size }, (_, index) => [(index * 7_919) % 1_009, index]);
+    const { value } = finished(sortInPieces(list, ascending));
+    expect(value).toEqual([...list].sort(ascending));
+  });
 
   it('compares at most some thousand members in one piece', () => {
     let compared = 0;
@@ -35,7 +32,7 @@ describe('sortInPieces', () => {
     expect(most).toBeLessThan(PIECE * 12);
   });
 
-  it('answers a list that is in order as it is', () => {
+  it('answers a sorted list unchanged', () => {
     const list = Array.from({ length: 10_000 }, (_, index) => [index]);
     expect(finished(sortInPieces(list, ascending))).toEqual({ value: list, pauses: 9 });
   });
@@ -47,7 +44,7 @@ describe('LongWork', () => {
     return upTo;
   }
 
-  it('does the first piece at once and each other one when it is asked to', () => {
+  it('does the first piece at once and each further one on request', () => {
     const work = new LongWork();
     const done: number[] = [];
     work.begin(
@@ -59,7 +56,7 @@ describe('LongWork', () => {
     expect([work.goOn(), work.isUnderWay, done, work.goOn()]).toEqual([true, false, [2], false]);
   });
 
-  it('hands on what a piece, or whoever takes the result, throws', () => {
+  it('passes on errors of a piece and of the callback', () => {
     const work = new LongWork();
     const failed: unknown[] = [];
     work.begin(

@@ -13,7 +13,7 @@ const idsIn = (text: string): readonly string[] => [...text.matchAll(/FL-\d+/g)]
 const groupsIn = (text: string, pattern: RegExp): readonly string[] =>
   [...text.matchAll(pattern)].map(([, group = '']) => group);
 
-/** Tests of what lies around the evaluation: addresses, visibility, requests. */
+/** Tests outside this package: addresses, visibility, requests. */
 const around = [
   ...['services/hps-gateway/test/flows.test.ts', 'tests-e2e/test/flows.test.ts'],
   'packages/cache/src/asset-directory.test.ts',

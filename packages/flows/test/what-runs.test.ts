@@ -5,7 +5,7 @@ const gate = (ref: string, property: string, operator = 'is true', args: readonl
   node(`${ref}:ifelse`, { condition: { property, operator, args } });
 
 describe('what runs', () => {
-  it('FL-20, FL-26 runs nodes behind what they depend on, whatever the order of the document', () => {
+  it('FL-20, FL-26 runs nodes after their dependencies, in any document order', () => {
     const flow = graph(
       [out, node('second:rule', { rule: 'add' }), node('first:rule', { rule: 'double' })],
       `in.request_n -> first.n
@@ -69,7 +69,7 @@ describe('what runs', () => {
   it('FL-22 runs a join with the inputs whose nodes ran', () => {
     expect(answer(solve(joined, { n: 4, flag: true }))).toMatchObject({ left: 8 });
     expect(answer(solve(joined, { n: 4, flag: true }))).not.toHaveProperty('right');
-    // Neither holds of a flag that is missing, so that nothing reaches the join.
+    // Neither condition holds for a missing flag, so nothing reaches the join.
     expect(answer(solve(joined, { n: 4 }))).toEqual({});
   });
 
@@ -86,7 +86,7 @@ describe('what runs', () => {
     expect(answer(solve(flow, { name: 'none' }))).toEqual({ value: 'none' });
   });
 
-  it('FL-24 skips what depends on a skipped node alone, and runs what has another input', () => {
+  it('FL-24 skips nodes that depend only on a skipped node, and runs those with another input', () => {
     const flow = graph(
       [
         gate('is', 'request_flag'),
@@ -123,7 +123,7 @@ describe('conditions', () => {
   const holds = (condition: object, input: object, wire?: string): boolean =>
     Object.hasOwn(answer(solve(asking(condition, wire), input)) as object, 'seen');
 
-  it('FL-25 ask with the operators of the type of their property', () => {
+  it('FL-25 use the operators of the type of their property', () => {
     expect(holds({ operator: 'greater than', args: [3] }, { n: 4 })).toBe(true);
     expect(holds({ operator: 'greater than', args: [3] }, { n: 3 })).toBe(false);
     expect(holds({ operator: 'greater than', args: [3] }, {})).toBe(false);
@@ -132,7 +132,7 @@ describe('conditions', () => {
     expect(holds({ operator: 'contains', args: ['x'] }, { name: 'axe' }, 'in.request_name -> gate')).toBe(true);
   });
 
-  it('FL-25 ask with the type that came where the output has none', () => {
+  it('FL-25 use the type of the value if the output declares none', () => {
     const flow = graph(
       [
         node('each:foreach'),
@@ -174,7 +174,7 @@ describe('conditions', () => {
     expect(given('falsy')).toHaveLength(Number(!expected));
   });
 
-  it('FL-25 ask whether the property is true where no operator is named', () => {
+  it('FL-25 test whether the property is true if no operator is named', () => {
     expect(holds({}, { flag: true }, 'in.request_flag -> gate')).toBe(true);
     expect(holds({}, { flag: false }, 'in.request_flag -> gate')).toBe(false);
     expect(holds({}, { n: 1 })).toBe(false);
@@ -192,7 +192,7 @@ describe('conditions', () => {
     expect(answer(solve(flow, { flag: false, n: 2 }))).toEqual({});
   });
 
-  it('FL-25 are refused where operator, arguments or property do not fit', () => {
+  it('FL-25 are refused if operator, arguments or property do not fit', () => {
     const problem = (condition: object, wire?: string) => {
       const [first, ...others] = problemsOf(asking(condition, wire));
       expect(others).toEqual([]);

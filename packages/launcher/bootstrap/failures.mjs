@@ -1,4 +1,4 @@
-// Failures of a run of all checks and tests, for the last lines of `npm test`: readers of those alone must learn what failed.
+// Failures of a run of all checks and tests, for the last lines of `npm test`: reading only those must show what failed.
 import { stripVTControlCharacters } from 'node:util';
 
 const MOST_FAILURES = 50;
@@ -20,7 +20,7 @@ const blocksOfChecks = (checks) =>
     .map(({ name, exitCode, output }) => block(`${name} (exit code ${exitCode}), which ended with`, lastLines(output)));
 
 /**
- * Names what failed, with the first lines of the reasons: at most fifty failures, and how many more. `checks` are `{ name, exitCode,
+ * Lists failures with the first lines of their messages: at most fifty, and the number of further ones. `checks` are `{ name, exitCode,
  * output }`; `failures` are `{ file, title, message }`, as the reporter of the tests writes them.
  */
 export const describeFailures = (checks, failures) => {

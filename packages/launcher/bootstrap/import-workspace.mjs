@@ -1,4 +1,4 @@
-// `pnpm workspace:import <folder>`: a workspace that is kept as files, into a running service.
+// `pnpm workspace:import <folder>`: imports a workspace kept as files into a running service.
 import { join } from 'node:path';
 import { checkNode, install, root, run } from './toolchain.mjs';
 

@@ -1,5 +1,5 @@
-// `pnpm test:repeat [rounds] [part of a path ...]`: runs each test file that starts servers or services many times on a busy machine, and names
-// every failure. Ended in the middle, it goes on where it stopped; `--anew` forgets what an earlier call has done.
+// `pnpm test:repeat [rounds] [part of a path ...]`: runs each test file that starts servers or services many times on a busy machine, and
+// names every failure. An interrupted call is continued by the next one; `--anew` starts over.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -8,7 +8,7 @@ import { installed, runTests, startTestServers } from './test-run.mjs';
 import { build, checkNode, install, refuse, root, runQuietly, step } from './toolchain.mjs';
 
 const ROUNDS = 10;
-/** At normal priority, so that tests get about half of what two processors can do. */
+/** At normal priority, so that tests get about half of two processors. */
 const SPINNERS = 2;
 /** Folders of tests that start servers or services. */
 const STARTS_SERVERS =
@@ -16,7 +16,7 @@ const STARTS_SERVERS =
 const RESULTS = join(root, 'test-results');
 const STATE = join(RESULTS, 'repeat.json');
 
-/** `done` has `round file` for each run that came to its end, `failures` what the reporter of the tests wrote, with the round. */
+/** `done` has `round file` for each finished run, `failures` the entries of the test reporter with their rounds. */
 const readState = () => {
   try {
     return JSON.parse(readFileSync(STATE, 'utf8'));
@@ -28,12 +28,12 @@ const readState = () => {
 
 const writeState = (state) => {
   mkdirSync(RESULTS, { recursive: true });
-  // Renamed into place: a run that is killed while it writes leaves the former state.
+  // Renamed into place: a run that is killed while it writes leaves the previous state.
   writeFileSync(`${STATE}.new`, JSON.stringify(state, null, 2));
   renameSync(`${STATE}.new`, STATE);
 };
 
-/** Test files below the folders, of those that hold one of the parts in their path; all of them where no part is given. */
+/** Test files below the folders whose path contains one of the parts; all of them if no part is given. */
 const listFiles = async (parts) => {
   const [node, jest] = installed('jest/bin/jest.js');
   const { exitCode, output } = await runQuietly(node, [jest, '--listTests', '--json']);
@@ -43,7 +43,7 @@ const listFiles = async (parts) => {
   return files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part))).sort();
 };
 
-/** Keeps a processor busy until the process that started it is gone, however that ended. */
+/** Keeps a processor busy until its parent process is gone, however that ended. */
 const SPIN = 'const parent = process.ppid; while (process.ppid === parent);';
 
 const startSpinners = () => {
@@ -53,7 +53,7 @@ const startSpinners = () => {
   return stop;
 };
 
-/** Runs a file once; its failures name the round, and a run that broke without naming a test fails as a whole. */
+/** Runs a file once; its failures name the round, and a run that failed without naming a test counts as one failure. */
 const runOnce = async (round, file, addresses) => {
   const { exitCode, counts } = await runTests(['--runTestsByPath', file], { TEST_STACK: addresses });
   const broken = { file, title: 'the run as a whole', message: [`jest ended with exit code ${exitCode}`] };
@@ -85,7 +85,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (isEnding =
 try {
   for (const { round, file } of open) {
     const failures = await runOnce(round, file, servers.addresses);
-    // The signal has reached jest too: what it was doing counts for nothing, and is done again by the next call.
+    // The signal has reached jest too: the interrupted run does not count, and the next call repeats it.
     if (isEnding) break;
     state.done.push(`${round} ${file}`);
     state.failures.push(...failures);

@@ -18,7 +18,7 @@ const isAlive = (pid) => {
 if (existsSync(lock) && isAlive(Number.parseInt(readFileSync(lock, 'utf8'), 10)))
   refuse('It is running: stop it with Ctrl-C before you reset it.');
 
-// Data can lie outside of the checkout, where the checkout is closed to the database's user. Nothing built, nothing started.
+// Data lies outside the checkout if the database's user cannot read the checkout. Without a build there is no such data.
 const localStack = 'packages/local-stack/dist/index.js';
 const data = join(local, 'data');
 const places = existsSync(join(root, localStack)) ? requireBuilt(localStack).stackLocations(data) : [data];

@@ -15,7 +15,7 @@ const connectionFile = join(root, '.local/connection.json');
 if (!existsSync(connectionFile)) refuse('Nothing runs here yet: type `npm start` in another terminal first.');
 const connection = JSON.parse(readFileSync(connectionFile, 'utf8'));
 
-// What runs here was built: its ports and this one come from one place.
+// The running stack was built, so its port allocation can be loaded and shared.
 const { freePort } = requireBuilt('packages/local-stack/dist/index.js');
 const port = process.env.PORT ?? String(await freePort());
 const child = spawn(

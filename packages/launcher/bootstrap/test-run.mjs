@@ -1,4 +1,4 @@
-// The servers of a run of tests, and what a run of jest leaves behind: shared by `npm test` and `pnpm test:repeat`.
+// The servers of a test run, and the results of jest: shared by `npm test` and `pnpm test:repeat`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,10 @@ const STACK_DEADLINE_MS = 600_000;
 const STACK_STOP_MS = 15_000;
 const COUNTS = join(root, 'test-results/counts.json');
 
-/** A program that the project has installed. */
+/** A program from the installed dependencies. */
 export const installed = (path) => [process.execPath, join(root, 'node_modules', path)];
 
-/** Starts one set of servers in a child process, and resolves with the file of their addresses and what stops them. */
+/** Starts one set of servers in a child process, and resolves with the file of their addresses and a function that stops them. */
 export const startTestServers = async () => {
   const directory = mkdtempSync(join(tmpdir(), 'decision-test-'));
   const addresses = join(directory, 'addresses.json');
@@ -38,7 +38,7 @@ export const startTestServers = async () => {
   return { addresses, stop };
 };
 
-/** Runs jest; resolves with its exit code and its counts, in which nothing passed if the run did not get to its end. */
+/** Runs jest; resolves with its exit code and its counts; an unfinished run counts as nothing passed. */
 export const runTests = async (args, env) => {
   rmSync(COUNTS, { force: true });
   const [node, jest] = installed('jest/bin/jest.js');

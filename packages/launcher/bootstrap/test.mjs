@@ -1,5 +1,5 @@
-// `npm test`: installs, builds, checks types, lint and format, then starts one set of real servers and runs the tests of every package on them.
-// `npm run test:long` (`--long`) does the same at full sizes, where a usual run makes do with a tenth.
+// `npm test`: installs, builds, checks types, lint and format, then starts one set of real servers and runs the tests of every package on
+// them. `npm run test:long` (`--long`) does the same at full sizes, of which a usual run takes a tenth.
 import { randomInt } from 'node:crypto';
 import { describeFailures } from './failures.mjs';
 import { installed, runTests, startTestServers } from './test-run.mjs';
@@ -22,7 +22,7 @@ const runChecks = async (checks) => {
   return results;
 };
 
-/** A long run tests full sizes, with random cases that no run before it had. */
+/** A long run tests full sizes, with a new random seed. */
 const longRun = () => {
   const TEST_SEED = process.env.TEST_SEED ?? String(randomInt(2 ** 31));
   process.stdout.write(`TEST_SEED=${TEST_SEED} repeats this run.\n`);

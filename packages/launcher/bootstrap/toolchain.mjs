@@ -1,4 +1,4 @@
-// Plain JavaScript without dependencies: this is what runs before anything has been installed.
+// Plain JavaScript without dependencies, since this runs before anything is installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
-/** Exports of a built file. They are required: `import` finds no names in modules as the build writes them. */
+/** Exports of a built file. Loaded by `require`: `import` finds no named exports in the modules that the build writes. */
 export const requireBuilt = (path) => createRequire(import.meta.url)(join(root, path));
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -20,7 +20,7 @@ export const refuse = (sentence) => {
   process.exit(1);
 };
 
-/** Says what is going on, and afterwards how long it took. */
+/** Prints a step, and afterwards its duration. */
 export const step = async (what, work) => {
   const started = Date.now();
   process.stdout.write(`- ${what} ...\n`);
@@ -47,7 +47,7 @@ export const run = (command, args, { env = {}, cwd = root } = {}) =>
     child.once('exit', (code, signal) => done(code ?? (signal ? 1 : 0)));
   });
 
-/** Runs a program; resolves with its exit code and all that it printed. */
+/** Runs a program; resolves with its exit code and its whole output. */
 export const runQuietly = (command, args) =>
   new Promise((done, fail) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -57,7 +57,7 @@ export const runQuietly = (command, args) =>
     child.once('close', (code) => done({ exitCode: code ?? 1, output: Buffer.concat(printed).toString() }));
   });
 
-/** Installs the locked dependencies with the pinned pnpm, unless they are there already. */
+/** Installs the locked dependencies with the pinned pnpm, unless they are installed already. */
 export const install = async () => {
   const wanted = createHash('sha256')
     .update(readFileSync(join(root, 'pnpm-lock.yaml')))
@@ -72,7 +72,7 @@ export const install = async () => {
   writeFileSync(STAMP, wanted);
 };
 
-/** Runs the pinned pnpm, which nobody has to install by hand. */
+/** Runs the pinned pnpm, without a manual installation. */
 const pnpm = (args, env = {}) =>
   run('npx', ['--yes', manifest.packageManager, ...args], { env: { npm_config_loglevel: 'error', ...env } });
 

@@ -15,9 +15,9 @@ export interface LocalPaths {
   readonly connection: string;
   /** Lock with the process that runs the stack. */
   readonly lock: string;
-  /** The workspace's first API key, which only its hash in the database could not give back. */
+  /** The workspace's first API key, of which the database has only a hash. */
   readonly apiKey: string;
-  /** The secret of sessions, and the password of the admin, of whom the database has only a hash. */
+  /** The secret of sessions, and the admin's password, of which the database has only a hash. */
   readonly people: string;
   /** Services that an engineer runs by hand, which the ingress prefers. */
   readonly overrides: string;
@@ -42,7 +42,7 @@ export const localPaths = (root: string): LocalPaths => {
 export interface Connection {
   readonly base_url: string;
   readonly api_key: string;
-  /** The admin who signs in with a password; absent where a proxy says who people are. */
+  /** The admin who signs in with a password; absent if a proxy authenticates people. */
   readonly admin_email?: string;
   readonly admin_password?: string;
   /** The signing proxy of `npm start -- --passthrough`. */
@@ -51,11 +51,11 @@ export interface Connection {
   readonly database_url: string;
   readonly cache_url: string;
   readonly mq_brokers: string;
-  /** Environment of a service that joins. */
+  /** Environment for a further service. */
   readonly service_environment: Readonly<Record<string, string>>;
 }
 
-/** Writes a file that holds secrets: whole or not at all, readable by its owner only. */
+/** Writes a file that holds secrets: atomically, readable only by its owner. */
 export const writePrivateJson = (path: string, content: unknown): void => {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.tmp`;
@@ -63,10 +63,10 @@ export const writePrivateJson = (path: string, content: unknown): void => {
   renameSync(draft, path);
 };
 
-/** The connection of what runs, or undefined where nothing does. */
+/** The connection of the running stack; undefined if none runs. */
 export const readConnection = (path: string): Connection | undefined => readPrivateJson(path) as Connection | undefined; // written by the same release
 
-/** Content of such a file, or undefined where it is absent or damaged. */
+/** Content of such a file, or undefined if it is absent or damaged. */
 export const readPrivateJson = (path: string): unknown => {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -78,8 +78,8 @@ export const readPrivateJson = (path: string): unknown => {
 export const removeFile = (path: string): void => rmSync(path, { force: true });
 
 /**
- * Takes the lock of a checkout and returns its release. Throws {@link LaunchError} when a live process holds it; a lock whose process is gone, after a
- * crash or a reboot, is taken over.
+ * Takes the lock of a checkout and returns its release. Throws {@link LaunchError} when a live process holds it; a lock whose process is
+ * gone, after a crash or a reboot, is taken over.
  */
 export const takeLaunchLock = (path: string, describeRunning: () => string): (() => void) => {
   const lock = tryLock(path);

@@ -10,7 +10,7 @@ type External = LaunchSettings['external'];
 interface ExternalServer {
   readonly variable: 'DATABASE_URL' | 'CACHE_URL' | 'MQ_BROKERS';
   readonly what: string;
-  /** At least one must be reachable; undefined where the variable cannot be parsed. */
+  /** At least one must be reachable; undefined if the variable cannot be parsed. */
   readonly addresses: readonly Address[] | undefined;
   readonly example: string;
 }
@@ -60,7 +60,7 @@ const serversOf = ({ databaseUrl, cacheUrl, mqBrokers }: External): readonly Ext
 };
 
 /**
- * Refuses to start where a server that the environment names cannot be read or reached. Throws {@link LaunchError} with a sentence for each such
+ * Refuses to start if a server in the environment cannot be parsed or reached. Throws {@link LaunchError} with a sentence for each such
  * server: its variable, its address, and the cause.
  */
 export const requireExternalServers = async (external: External): Promise<void> => {
@@ -85,7 +85,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no route to its network',
 };
 
-/** The cause; undefined where the connection is accepted. */
+/** The cause; undefined if the connection is accepted. */
 const whyUnreachable = ({ host, port }: Address): Promise<string | undefined> =>
   new Promise((resolve) => {
     const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS });
@@ -103,7 +103,7 @@ const VARIABLE_OF: Readonly<Partial<Record<string, ExternalServer['variable']>>>
   broker_unavailable: 'MQ_BROKERS',
 };
 
-/** Explains the refusal of a server that can be reached, as a reason not to start: names the variable where the environment gave the address. */
+/** Converts the refusal of a reachable server into a reason not to start; it names the variable if the environment gave the address. */
 export const explainRefusal = (error: unknown, external: External): unknown => {
   if (!(error instanceof ServiceError)) return error;
   const variable = VARIABLE_OF[error.code];
@@ -113,7 +113,7 @@ export const explainRefusal = (error: unknown, external: External): unknown => {
   return new LaunchError(`${where}${error.message}${cause}`, { cause: error });
 };
 
-/** Refuses a port of 127.0.0.1 that somebody listens on, naming the variable that changes it. */
+/** Refuses a port of 127.0.0.1 that is in use, naming the variable that changes it. */
 export const requireFreePort = async (port: number, variable: string): Promise<void> => {
   if (await isPortFree(port)) return;
   throw new LaunchError(`Port ${port} is in use. Stop what listens on it, or set ${variable} to another port.`);

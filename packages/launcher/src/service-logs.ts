@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type ServiceName } from '@decision/contracts';
 
 /**
- * Keeps what the services print: all of it in a file each, warnings and worse on the console too. While a server is away every service repeats the
- * same few lines, so the console gets such a line once, and a minute later how often it came again.
+ * Records the output of the services: all of it in one file per service, and warnings and errors on the console too. While a server is away
+ * every service repeats the same few lines, so the console shows such a line once, and a minute later its number of repetitions.
  */
 interface ServiceLogs {
   write(service: ServiceName, line: string): void;
@@ -14,9 +14,9 @@ interface ServiceLogs {
 /** Levels of the services' JSON lines that a person should see. */
 const WORTH_SAYING: ReadonlySet<unknown> = new Set(['warn', 'error', 'fatal']);
 
-/** Time for which repetitions of a printed line are only counted, ms. */
+/** Time during which repetitions of a line are only counted, ms. */
 const QUIET_MS = 60_000;
-/** Lines that are counted at once for all services together; further ones are printed as they come. */
+/** Maximum lines that are counted at once for all services; further ones are printed immediately. */
 const MAX_COUNTED = 200;
 
 /** Prints each line once within a minute, and its number of repetitions at the end of the minute. */
@@ -71,7 +71,7 @@ export const openServiceLogs = (directory: string, say: (line: string) => void):
   };
 };
 
-/** The message of a warning or an error; text that is no log line, such as a crash, is printed as it is. */
+/** The message of a warning or an error; other text, such as a crash, is printed unchanged. */
 const worthSaying = (line: string): string | undefined => {
   try {
     const entry = JSON.parse(line) as { level?: unknown; msg?: unknown };

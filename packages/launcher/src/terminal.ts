@@ -1,9 +1,9 @@
 import { type Example } from './workspace/import-workspace';
 
-/** Says things to the person at the terminal, one line each, with the time since the start. */
+/** Prints lines at the terminal, each with the time since the start. */
 export interface Terminal {
   say(line: string): void;
-  /** Says a line without the time. */
+  /** Prints a line without the time. */
   plain(line: string): void;
 }
 
@@ -37,7 +37,7 @@ export const welcome = (baseUrl: string, apiKey: string, examples: readonly Exam
   ].join('\n');
 };
 
-/** How people reach the stack, beside the programs that have the key. */
+/** How people, rather than programs with the key, reach the stack. */
 export const describePeople = ({
   baseUrl,
   admin,

@@ -41,7 +41,7 @@ afterEach(async () => {
 
 const PATH = '/api/v1/admin/keys/list?limit=3';
 
-it('a request of a person goes on with the session of the adapter, and its cookie comes back beside those of the service', async () => {
+it("forwards a request of a person with the adapter's session, and returns its cookie with those of the service", async () => {
   let question: IncomingMessage | undefined;
   adapter = (incoming, outgoing) => {
     question = incoming;
@@ -67,7 +67,7 @@ it('a request of a person goes on with the session of the adapter, and its cooki
   expect(question?.headers).not.toHaveProperty('content-length');
 });
 
-it('a session that a client claims is never handed on', async () => {
+it('never forwards a session that a client claims', async () => {
   adapter = (_incoming, outgoing) => outgoing.end('{}');
   for (const headers of [{}, { 'x-api-key': 'k' }] as Record<string, string>[]) {
     const answer = await fetch(`${ingress.url}${PATH}`, { headers: { ...headers, 'x-decision-session': 'forged' } });
@@ -80,18 +80,18 @@ it.each([
   ['a request with an empty API key', PATH, { 'x-api-key': '' }],
   ['a probe', '/api/health', {}],
   ['a probe of the gateway', '/ready', {}],
-])('%s is not asked about', async (_, path, headers: Record<string, string>) => {
+])('does not ask the adapter about %s', async (_, path, headers: Record<string, string>) => {
   adapter = (_incoming, outgoing) => outgoing.writeHead(500).end();
   expect((await fetch(`${ingress.url}${path}`, { headers })).status).toBe(200);
 });
 
-it('what the adapter answers itself goes to it without a question', async () => {
+it("sends the adapter's own paths to it without a question", async () => {
   adapter = (incoming, outgoing) => outgoing.end(incoming.url);
   expect(await (await fetch(`${ingress.url}/dashboard`)).text()).toBe('/dashboard');
   expect(await (await fetch(`${ingress.url}/api/sso-provision`)).text()).toBe('/api/sso-provision');
 });
 
-it('a refusal of the adapter is the answer, with its cookie and its redirect, even to a large body', async () => {
+it("answers with the adapter's refusal, its cookie and its redirect, even to a large body", async () => {
   service = (_incoming, outgoing) => outgoing.writeHead(599).end();
   adapter = (_incoming, outgoing) =>
     outgoing.writeHead(302, { location: '/auth/denied', 'set-cookie': 'decision_session=; Max-Age=0' }).end('no');
@@ -106,7 +106,7 @@ it('a refusal of the adapter is the answer, with its cookie and its redirect, ev
   }
 });
 
-it('a header that came twice reaches the adapter twice', async () => {
+it('passes a duplicate header to the adapter twice', async () => {
   let raw: string[] = [];
   adapter = (incoming, outgoing) => {
     raw = incoming.rawHeaders;
@@ -122,7 +122,7 @@ it('a header that came twice reaches the adapter twice', async () => {
   expect(raw.filter((name) => name.toLowerCase() === 'authorization')).toHaveLength(2);
 });
 
-it('people are answered 503 while the adapter is down, and API keys work', async () => {
+it('answers people 503 while the adapter is down, and still serves API keys', async () => {
   adapter = (incoming) => void incoming.socket.destroy();
   const broken = await fetch(`${ingress.url}${PATH}`);
   expect([broken.status, broken.headers.get('retry-after')]).toEqual([503, '1']);
@@ -131,7 +131,7 @@ it('people are answered 503 while the adapter is down, and API keys work', async
   expect((await fetch(`${ingress.url}${PATH}`, { headers: { 'x-api-key': 'k' } })).status).toBe(200);
 });
 
-it('questions at once are bounded, and further requests are answered 503', async () => {
+it('bounds concurrent questions, and answers further requests 503', async () => {
   const waiting: ServerResponse[] = [];
   adapter = (_incoming, outgoing) => void waiting.push(outgoing);
   const statuses: number[] = [];
@@ -147,7 +147,7 @@ it('questions at once are bounded, and further requests are answered 503', async
   expect(statuses.filter((status) => status === 200)).toHaveLength(512);
 });
 
-it('without an adapter nobody is asked', async () => {
+it('asks nobody without an adapter', async () => {
   const alone = await startIngress({
     host: '127.0.0.1',
     port: 0,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The closing lines of a run. The module is plain JavaScript that runs before anything is installed. */
+/** The closing lines of a run. The module is plain JavaScript, since it runs before anything is installed. */
 const describeRun = (checks: unknown[], failures: unknown[]): string[] => {
   const module = JSON.stringify(pathToFileURL(join(__dirname, '../bootstrap/failures.mjs')).href);
   const script = `import { describeFailures } from ${module};
@@ -23,7 +23,7 @@ it('names each failed test with the first lines of its message', () => {
   ]);
 });
 
-it('shows how the output of a failed check ends, without colours', () => {
+it("shows the end of a failed check's output, without colours", () => {
   const lines = describeRun(
     [check('lint', 2, `first\n${'line\n'.repeat(20)}\n\u001b[31mx.ts: error\u001b[39m\n\n`)],
     [],
@@ -33,13 +33,13 @@ it('shows how the output of a failed check ends, without colours', () => {
   expect(lines).toHaveLength(13);
 });
 
-it('says at most fifty, and how many more', () => {
+it('lists at most fifty failures, and the number of further ones', () => {
   const failures = Array.from({ length: 60 }, (_, index) => ({ file: 'x', title: String(index), message: [] }));
   const lines = describeRun([check('format', 0)], failures);
   expect(lines).toHaveLength(51);
   expect(lines.at(-1)).toBe('✗ and 10 more, in the lines above');
 });
 
-it('says nothing where nothing failed', () => {
+it('prints nothing if nothing failed', () => {
   expect(describeRun([check('lint', 0), check('type check', 0)], [])).toEqual([]);
 });

@@ -31,7 +31,7 @@ const ANSWERS: Readonly<Record<string, (body: Record<string, unknown>) => unknow
 /** Contexts that the API has, by name. */
 let contexts: Map<string, string>;
 
-/** Answers of the API about contexts: their ids are made of their names, `id of Orders`. */
+/** Answers of the API about contexts, with ids made of names, such as `id of Orders`. */
 const answerContexts = (method: string, path: string, body: Record<string, unknown>): unknown => {
   const { pathname, searchParams } = new URL(path, baseUrl);
   if (pathname.endsWith('/relationships')) return { outgoing: [] };
@@ -119,7 +119,7 @@ describe('importWorkspace', () => {
     ]);
   });
 
-  it('makes contexts without formulas, then relates them, then completes them', async () => {
+  it('makes contexts without formulas, then relationships, then completes the contexts', async () => {
     const schema = { base: [{ key: 'id', type: 'string' }], derived: [{ key: 'n', expression: 'count($orders)' }] };
     const related = { name: 'orders', relation_type: 'has_many', foreign_key_fact: 'customer' };
     file('contexts/a.json', { name: 'Customers', schema, relationships: [{ ...related, to: 'Orders' }] });
@@ -137,7 +137,7 @@ describe('importWorkspace', () => {
     ]);
   });
 
-  it('finds contexts again by their names', async () => {
+  it('identifies contexts by name', async () => {
     contexts.set('Orders', 'known');
     file('contexts/a.json', { name: 'Orders', schema: { base: [] } });
     await run();
@@ -146,7 +146,7 @@ describe('importWorkspace', () => {
     ]);
   });
 
-  it('names the file whose relationship leads nowhere', async () => {
+  it('names the file whose relationship leads to no context', async () => {
     file('contexts/a.json', { name: 'A', schema: {}, relationships: [{ name: 'b', to: 'B' }] });
     expect(await faultOf(run())).toBe('contexts/a.json was refused: There is no context named "B".');
   });
@@ -194,7 +194,7 @@ describe('importWorkspace', () => {
     expect(calls).toEqual([]);
   });
 
-  it('says where nobody answers', async () => {
+  it('names the address at which nobody answers', async () => {
     file('rules/a.json', rule('a'));
     const url = 'http://127.0.0.1:9';
     expect(await faultOf(importWorkspace({ directory, baseUrl: url, apiKey: 'key' }))).toBe(
@@ -207,7 +207,7 @@ describe('the command line', () => {
   const command = (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> =>
     importFromCommandLine(directory, args, { INIT_CWD: directory, ...environment }, () => undefined);
 
-  it('imports into the service and with the key of the environment', async () => {
+  it('imports into the service of the environment, with its key', async () => {
     file('mine/rules/a.json', rule('a'));
     await command(['mine'], { DECISION_URL: `${baseUrl}/`, DECISION_API_KEY: 'mine' });
     expect(calls).toMatchObject([{ path: '/api/v1/admin/rules/import', key: 'mine' }]);
@@ -239,7 +239,7 @@ describe('the command line', () => {
 });
 
 describe('the workspace that comes with the checkout', () => {
-  it('is imported by the first start and has every kind of asset that can be imported', async () => {
+  it('is imported by the first start and has every importable kind of asset', async () => {
     const slugs = await seedExamples(resolve(__dirname, '../../..'), baseUrl, 'key');
     expect(slugs).toContain('ticket-routing');
     expect(slugs).toContain('order-pricing');

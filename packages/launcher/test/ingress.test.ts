@@ -26,7 +26,7 @@ const read = async (stream: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-it('streams method, path, query, headers and body through, and the answer back', async () => {
+it('forwards method, path, query, headers and body, and streams the answer back', async () => {
   handle = (incoming, outgoing) => {
     read(incoming).then(
       (body) => {
@@ -61,7 +61,7 @@ it('overwrites the forwarding headers and the proxy secret that a client claims'
   }
 });
 
-it('answers 404 where no route leads', async () => {
+it('answers 404 without a matching route', async () => {
   const response = await fetch(`${ingress.url}/elsewhere`);
   expect(response.status).toBe(404);
   expect(await response.json()).toMatchObject({ code: 'not_found', error: 'Nothing is served at /elsewhere.' });
@@ -111,7 +111,7 @@ it('lets a request in flight finish while it stops, and refuses new ones', async
   await stopped;
 });
 
-it('passes on a refusal that comes before the body was read, and serves the same client afterwards', async () => {
+it('forwards a refusal before the body was read, and serves the same client afterwards', async () => {
   handle = (incoming, outgoing) => {
     if (incoming.method === 'GET') {
       outgoing.end('fine');
@@ -119,7 +119,7 @@ it('passes on a refusal that comes before the body was read, and serves the same
     }
     outgoing.writeHead(413, { connection: 'close' });
     outgoing.write('too large');
-    // As services do: to close while the body still arrives would reset the connection, and the answer would be lost.
+    // As services do: closing while the body still arrives would reset the connection, and the answer would be lost.
     incoming.once('end', () => outgoing.end()).resume();
   };
   for (let round = 0; round < 10; round += 1) {
@@ -139,13 +139,13 @@ const exchange = (bytes: string): Promise<string> =>
     socket.on('close', () => resolve(text));
   });
 
-it('refuses bytes that are no request with a JSON body', async () => {
+it('refuses bytes that are not a request with a JSON body', async () => {
   const answer = await exchange('NONSENSE\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*x-content-type-options: nosniff/);
   expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ code: 'invalid_request' });
 });
 
-it('answers the whole requests that came before bytes that are none', async () => {
+it('answers complete requests before invalid bytes', async () => {
   handle = (incoming, outgoing) => void setTimeout(() => outgoing.end(`answered ${incoming.url}`), 20);
   const valid = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
   const answers = await exchange(`${valid('/api/v1/objects')}${valid('/api/v1/values')}NONSENSE\r\n\r\n`);

@@ -24,7 +24,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const GONE = 2 ** 22 + 1;
 
 describe('the launch lock', () => {
-  it('admits one launcher and says where it runs', () => {
+  it('admits one launcher and tells the next where it runs', () => {
     const release = takeLaunchLock(join(directory, 'lock'), () => ' at http://somewhere');
     expect(() => takeLaunchLock(join(directory, 'lock'), () => ' at http://somewhere')).toThrow(
       `It already runs here as process ${process.pid} at http://somewhere. Stop that one first.`,
@@ -41,16 +41,13 @@ describe('the launch lock', () => {
     takeLaunchLock(join(directory, 'lock'), () => '')();
   });
 
-  it.each([String(GONE), 'nonsense', ''])(
-    'takes over a lock that holds %j and is not just being written',
-    (content) => {
-      const path = join(directory, 'lock');
-      writeFileSync(path, content);
-      expect(() => takeLaunchLock(path, () => '')).toThrow('Another launcher started at the same moment.');
-      utimesSync(path, new Date(0), new Date(0));
-      takeLaunchLock(path, () => '')();
-    },
-  );
+  it.each([String(GONE), 'nonsense', ''])('takes over a lock that contains %j and is not being written', (content) => {
+    const path = join(directory, 'lock');
+    writeFileSync(path, content);
+    expect(() => takeLaunchLock(path, () => '')).toThrow('Another launcher started at the same moment.');
+    utimesSync(path, new Date(0), new Date(0));
+    takeLaunchLock(path, () => '')();
+  });
 });
 
 describe('ports', () => {
@@ -81,7 +78,7 @@ describe('the connection file', () => {
 });
 
 describe('route overrides', () => {
-  it('count while their process lives, and are looked up again after a second', () => {
+  it('count while their process lives, and are read again after a second', () => {
     let now = 0;
     const folder = join(directory, 'overrides');
     mkdirSync(folder);
@@ -122,7 +119,7 @@ describe('launch settings', () => {
 describe('the logs of the services', () => {
   const warning = (msg: string): string => JSON.stringify({ level: 'warn', msg });
 
-  it('tell a repeated warning once, with its count, and keep every line in the file', async () => {
+  it('show a repeated warning once, with its count, and keep every line in the file', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
     try {
       const said: string[] = [];
@@ -154,24 +151,27 @@ describe('external servers', () => {
     ['DATABASE_URL', (port: number) => ({ databaseUrl: `postgres://me:secret@127.0.0.1:${port}/db` })],
     ['CACHE_URL', (port: number) => ({ cacheUrl: `redis://:secret@127.0.0.1:${port}` })],
     ['MQ_BROKERS', (port: number) => ({ mqBrokers: `127.0.0.1:${port}` })],
-  ])('are refused in one sentence with variable, address and cause where %s leads nowhere', async (variable, given) => {
-    const port = await freePort();
-    const error = await requireExternalServers({ ...external, ...given(port) }).catch((refusal: unknown) => refusal);
-    expect(error).toBeInstanceOf(LaunchError);
-    const { message } = error as LaunchError;
-    expect(message).toMatch(
-      new RegExp(`^${variable} names .* at 127\\.0\\.0\\.1:${port}, .*: nothing listens there\\.`),
-    );
-    expect(message).not.toContain('secret');
-    expect(message).not.toContain('\n');
-  });
+  ])(
+    'are refused in one sentence with variable, address and cause if %s cannot be reached',
+    async (variable, given) => {
+      const port = await freePort();
+      const error = await requireExternalServers({ ...external, ...given(port) }).catch((refusal: unknown) => refusal);
+      expect(error).toBeInstanceOf(LaunchError);
+      const { message } = error as LaunchError;
+      expect(message).toMatch(
+        new RegExp(`^${variable} names .* at 127\\.0\\.0\\.1:${port}, .*: nothing listens there\\.`),
+      );
+      expect(message).not.toContain('secret');
+      expect(message).not.toContain('\n');
+    },
+  );
 
   it('are all named at once', async () => {
     const all = { databaseUrl: 'mysql://here', cacheUrl: 'here', mqBrokers: 'a:1,b' };
     await expect(requireExternalServers(all)).rejects.toThrow(/DATABASE_URL cannot be read[^]*CACHE_URL[^]*MQ_BROKERS/);
   });
 
-  it('are accepted where one broker of several answers', async () => {
+  it('are accepted if one of several brokers answers', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo; // listening on TCP
@@ -179,7 +179,7 @@ describe('external servers', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('are reported by variable and address, with the cause and without a secret, where they refuse a request', () => {
+  it('are reported by variable and address, with the cause and without a secret, if they refuse a request', () => {
     const cause = new Error('password authentication failed for user "me"');
     const error = new ServiceError('database_unavailable', 'The database refuses this service.', {}, { cause });
     const told = explainRefusal(error, { ...external, databaseUrl: 'postgres://me:secret@db.internal/x' });

@@ -21,7 +21,7 @@ describe('variables about people', () => {
       baseUrl: 'http://127.0.0.1:8080',
     });
 
-  it('are drawn once and kept where nobody else reads them', () => {
+  it('are generated once and kept in a private file', () => {
     const first = open();
     expect(first.admin).toMatchObject({ email: 'admin@example.com' });
     expect(first.environment['JWT_SECRET']?.length).toBeGreaterThanOrEqual(32);
@@ -29,7 +29,7 @@ describe('variables about people', () => {
     expect(statSync(join(directory, 'people.json')).mode & 0o077).toBe(0);
   });
 
-  it('of the own environment are handed on', () => {
+  it('of the environment are passed on', () => {
     const given = {
       JWT_SECRET: 'x'.repeat(32),
       ADMIN_EMAIL: 'boss@example.com',
@@ -41,7 +41,7 @@ describe('variables about people', () => {
     expect(open(given).environment).not.toHaveProperty('OTHER');
   });
 
-  it('get nothing beside them where the environment asks for passthrough, so that what is missing is seen', () => {
+  it('are not completed if the environment asks for passthrough, so that missing ones are noticed', () => {
     const given = { EXTERNAL_AUTH_TOKEN_PASSTHROUGH: 'true', ADMIN_EMAIL: 'boss@example.com', BACKEND_URL: '' };
     expect(open(given)).toEqual({
       environment: { EXTERNAL_AUTH_TOKEN_PASSTHROUGH: 'true', ADMIN_EMAIL: 'boss@example.com' },
@@ -88,14 +88,14 @@ describe('the signing proxy', () => {
   const emailOf = ({ authorization = '' }: IncomingHttpHeaders): unknown =>
     (JSON.parse(Buffer.from(authorization.split('.')[1] ?? '', 'base64url').toString()) as { email?: unknown }).email;
 
-  it('attaches a token in place of the one of the client, and hands bodies on', async () => {
+  it("replaces the client's token by its own, and forwards bodies", async () => {
     const headers = { authorization: 'Bearer forged' };
     const answer = await fetch(`${proxy.url}/api/x?y=1`, { method: 'POST', body: 'hello', headers });
     expect(await answer.text()).toBe('/api/x?y=1 hello');
     expect(emailOf(seen)).toBe('admin@example.com');
   });
 
-  it('lets one choose who one is, and refuses what is no address', async () => {
+  it('lets people choose an identity, and refuses an invalid address', async () => {
     const chosen = await fetch(`${proxy.url}/as/ada@example.com`, { redirect: 'manual' });
     const [cookie = ''] = chosen.headers.getSetCookie()[0]?.split(';') ?? [];
     expect([chosen.status, chosen.headers.get('location')]).toEqual([303, '/dashboard']);

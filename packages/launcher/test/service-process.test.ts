@@ -51,7 +51,7 @@ it('gives the process its environment and passes on what it prints', async () =>
   expect(lines.sort()).toEqual(['hello 1234 127.0.0.1', 'oops']);
 });
 
-it('starts a process that was killed again and says so', async () => {
+it('restarts a killed process and reports it', async () => {
   const { pid } = run('console.log(process.pid); setInterval(() => {}, 1000)');
   await until(() => lines.length === 1);
   process.kill(pid() ?? 0, 'SIGKILL');
@@ -70,20 +70,20 @@ it('waits longer after each death', async () => {
   ]);
 });
 
-it('waits no longer than it is told to', async () => {
+it('waits no longer than the maximum', async () => {
   run('process.exit(3)', 300);
   await until(() => notices.length === 4);
   expect(notices.map((notice) => /(\d+) ms/.exec(notice)?.[1])).toEqual(['250', '300', '300', '300']);
 });
 
-it('leaves a service that refuses its configuration alone', async () => {
+it('does not restart a service that refuses its configuration', async () => {
   const { pid } = run('process.exit(78)');
   await until(() => notices.length === 1);
   expect(notices[0]).toContain('refuses its configuration');
   expect(pid()).toBeUndefined();
 });
 
-it('kills a process that does not end on SIGTERM, and may be stopped twice', async () => {
+it('kills a process that does not end on SIGTERM, and can be stopped twice', async () => {
   const started = run('process.on("SIGTERM", () => {}); console.log("up"); setInterval(() => {}, 1000)');
   await until(() => lines.length === 1);
   await started.stop(200);

@@ -7,16 +7,16 @@ import type { BrokerNode } from './servers/broker-configuration';
 import { newClusterId, prepareBrokerAt } from './servers/broker-server';
 import type { ServerControl, StackOptions } from './stack-options';
 
-/** Data of all brokers is kept in the directory; the other options are those of a stack. */
+/** The directory holds the data of all brokers; the other options are those of a stack. */
 type ClusterOptions = Pick<StackOptions, 'directory' | 'downloads' | 'signal' | 'onProgress' | 'durable'>;
 
 /** Several brokers that are one cluster, on loopback, without TLS and accounts. */
 export interface RunningCluster {
-  /** `127.0.0.1:PORT` of each broker; the first one's id on the cluster is 1. They stay the same after a restart. */
+  /** `127.0.0.1:PORT` of each broker; the first one's id on the cluster is 1. The addresses stay the same after a restart. */
   readonly addresses: readonly string[];
-  /** In the order of {@link addresses}. The cluster decides as long as most of them run. */
+  /** In the order of {@link addresses}. The cluster works as long as a majority of them runs. */
   readonly controls: readonly ServerControl[];
-  /** Stops every broker within 8 s; what has not ended by then is killed. May be called again. */
+  /** Stops every broker within 8 s; brokers that have not ended by then are killed. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ const HEAP_MIB = 256;
 
 /**
  * Starts three brokers, each of them a controller too, and resolves when all of them answer. Topics have three copies unless they say
- * otherwise, and two copies must have a message before it is acknowledged. For tests: one broker is what `startStack` starts.
- * @throws {StackError} when one does not start; the others have then been stopped.
+ * otherwise, and a message is acknowledged once two copies have it. For tests: `startStack` starts one broker. @throws {StackError} when
+ * one does not start; the others have then been stopped.
  */
 export const startBrokerCluster = async (options: ClusterOptions): Promise<RunningCluster> => {
   const stack = await openStack(options);
@@ -80,7 +80,7 @@ const startNode = async (stack: OpenStack, placement: Parameters<typeof prepareB
 
 const nameOf = ({ id }: BrokerNode): string => `broker-${id}`;
 
-/** The id that the cluster of this directory has; made up at its first start. */
+/** The id of the cluster of this directory; generated at its first start. */
 const keptClusterId = (directory: string): string => {
   const path = join(directory, 'cluster-id');
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();

@@ -5,26 +5,25 @@ import { createServerProcess } from './process/server-process';
 import { prepareObjects } from './servers/object-server';
 import type { ServerControl, StackOptions } from './stack-options';
 
-/** Its objects are kept in the directory; the other options are those of a stack. */
+/** The directory holds its objects; the other options are those of a stack. */
 type ObjectStoreOptions = Pick<StackOptions, 'directory' | 'downloads' | 'signal' | 'onProgress'>;
 
 /** A server of the S3 protocol on loopback, without TLS. */
 export interface RunningObjectStore {
   /** `http://127.0.0.1:PORT`; buckets are in the path. It stays the same after a restart. */
   readonly endpoint: string;
-  /** A bucket that is there from the start. */
+  /** A bucket that exists from the start. */
   readonly bucket: string;
   readonly control: ServerControl;
-  /** Stops it within 8 s; if it has not ended by then, it is killed. May be called again. */
+  /** Stops it within 8 s; if it has not ended by then, it is killed. Idempotent. */
   stop(): Promise<void>;
 }
 
 const BUCKET = 'decisions';
 
 /**
- * Starts an S3 server and resolves when it answers. It takes any credentials, and its second port, which the system chooses, is open to the
- * network: for tests alone.
- * @throws {StackError} when it does not start.
+ * Starts an S3 server and resolves when it answers. It accepts any credentials, and its second port, which the system chooses, is open to
+ * the network: only for tests. @throws {StackError} when it does not start.
  */
 export const startObjectStore = async (options: ObjectStoreOptions): Promise<RunningObjectStore> => {
   const stack = await openStack(options);

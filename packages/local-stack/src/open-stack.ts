@@ -27,13 +27,13 @@ export interface OpenStack {
   readonly close: () => Promise<void>;
 }
 
-/** After this a server that was asked to end is killed, so that the whole stack is down within 8 s. */
+/** After this time a stopping server is killed, so that the whole stack is down within 8 s. */
 const STOP_DEADLINE_MS = 7_000;
 const LEFTOVER_DEADLINE_MS = 5_000;
 
 /**
- * Takes the directory, ends what an earlier run left in it, and sets the watchdog.
- * @throws {StackError} `directory_in_use`, or `unsupported` where it cannot be written.
+ * Takes the directory, ends what an earlier run left in it, and sets the watchdog. @throws {StackError} `directory_in_use`, or
+ * `unsupported` if it is not writable.
  */
 export const openStack = async (options: StackOptions): Promise<OpenStack> => {
   const directory = resolve(options.directory);
@@ -88,10 +88,10 @@ const follow = (signal: AbortSignal | undefined, controller: AbortController): (
   return () => signal?.removeEventListener('abort', giveUp);
 };
 
-/** Turns messages of the servers' code into progress events with the elapsed time. */
+/** Turns messages about servers into progress events with the elapsed time. */
 interface Reporter {
   of(server: AnyServerName): (step: StackStep, message: string) => void;
-  /** Begins to count the time anew, for the stop. */
+  /** Restarts the clock, for the stop. */
   restart(): void;
 }
 

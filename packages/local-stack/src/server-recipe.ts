@@ -11,16 +11,16 @@ export interface ServerContext {
   readonly downloads: string;
   readonly durable: boolean;
   readonly port: number;
-  /** The account that clients of the broker need; for the broker alone. */
+  /** The account that clients of the broker need; only for the broker. */
   readonly login?: BrokerAccess | undefined;
-  /** Secure listeners, if they are asked for; for the broker alone. */
+  /** Secure listeners, if requested; only for the broker. */
   readonly secure?: SecureListeners | undefined;
-  /** Aborted when another server failed or the stack is stopped while it starts. */
+  /** Aborted when another server fails or the stack is stopped during its start. */
   readonly signal: AbortSignal;
   readonly say: (step: StackStep, message: string) => void;
 }
 
-/** How to run one server: everything in which servers differ. */
+/** How to run one server: everything that differs between servers. */
 export interface ServerRecipe {
   readonly name: AnyServerName;
   readonly command: string;
@@ -30,14 +30,14 @@ export interface ServerRecipe {
   readonly env: NodeJS.ProcessEnv;
   /** Undefined for the user of this process. */
   readonly user?: ProgramUser | undefined;
-  /** Gets standard output and standard error. */
+  /** Receives standard output and standard error. */
   readonly logFile: string;
   /** Asks for an orderly shutdown that does not wait for clients. */
   readonly stopSignal: NodeJS.Signals;
   /** Runs before each start, hence also after a kill. */
   readonly prepare: () => Promise<void>;
-  /** Makes one attempt to talk to the server; false when it is not ready. Never rejects. */
+  /** Probes the server once; false if it is not ready. Never rejects. */
   readonly isReady: () => Promise<boolean>;
-  /** Runs for each process that has become ready, before its start is complete. Never rejects. */
+  /** Runs for each process that has become ready, before its start completes. Never rejects. */
   readonly onReady?: (pid: number) => Promise<void>;
 }

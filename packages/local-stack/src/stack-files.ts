@@ -9,15 +9,15 @@ const LASTING = '/var/tmp';
 const DIGEST_LENGTH = 16;
 
 /**
- * Location of the database of a stack when its own directory is closed to the user that runs the database (which happens to root, whose PostgreSQL
- * runs as another user). It lies outside the checkout and is named after it.
+ * Location of the database of a stack when its own directory is closed to the user that runs the database (which happens to root, whose
+ * PostgreSQL runs as another user). It lies outside the checkout and is named after it.
  */
 export const outsideLocation = (directory: string): string => {
   const digest = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, DIGEST_LENGTH);
   return join(existsSync(LASTING) ? LASTING : tmpdir(), `decision-stack-${digest}`);
 };
 
-/** Every path that must be deleted to leave nothing of a stack; those that do not exist were not needed. */
+/** All paths to delete so that nothing of a stack remains; some may not exist. */
 export const stackLocations = (directory: string): readonly string[] => [
   resolve(directory),
   outsideLocation(directory),
@@ -29,8 +29,8 @@ export const LOCATIONS_FILE = 'locations.json';
 const BYTES = 18;
 
 /**
- * The password of a server's one account, made once and kept in a file of the stack that only its owner can read. Other users of the machine reach
- * the ports of the servers too; this is what keeps them out.
+ * The password of a server's one account, made once and kept in a file of the stack that only its owner can read. Other users of the
+ * machine can reach the ports of the servers too; the password keeps them out (docs/adr/0025-embedded-servers-ask-for-passwords.md).
  */
 export const serverPassword = (directory: string, server: ServerName): string => {
   const path = join(directory, `${server}-password`);

@@ -6,7 +6,7 @@ export const SERVER_NAMES: readonly ServerName[] = ['database', 'cache', 'broker
 /** Every server that this package can run: those of a stack, and the object store, which tests start beside it. */
 export type AnyServerName = ServerName | 'objects';
 
-/** Steps of a server's start and stop, in their order. */
+/** Steps of a server's start and stop, in order. */
 export type StackStep = 'fetch' | 'install' | 'start' | 'wait' | 'ready' | 'stop';
 
 /** One line of progress for a person who waits. */
@@ -30,11 +30,11 @@ export interface SecureBrokers {
   /** The certificate, PEM: its own authority, made for `localhost`. */
   readonly certificate: string;
   readonly tls: string;
-  /** Asks for a certificate of the client too (`ssl.client.auth=required`). */
+  /** Also requires a client certificate (`ssl.client.auth=required`). */
   readonly mutualTls: string;
   /** A certificate of a client that {@link mutualTls} accepts, and its key, PEM. */
   readonly client: { readonly cert: string; readonly key: string };
-  /** Asks for an account: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or OAUTHBEARER with an unsigned token. */
+  /** Requires an account: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or OAUTHBEARER with an unsigned token. */
   readonly sasl: string;
   readonly saslTls: string;
 }
@@ -50,13 +50,13 @@ export interface StackOptions {
     readonly cacheUrl?: string | undefined;
     readonly mqBrokers?: string | undefined;
   };
-  /** Fixed ports; a free one below the ephemeral range where absent. */
+  /** Fixed ports; absent: a free one below the ephemeral range. */
   readonly ports?: {
     readonly database?: number | undefined;
     readonly cache?: number | undefined;
     readonly broker?: number | undefined;
   };
-  /** Which servers; default all three. One that is neither here nor external has an empty address. */
+  /** Which servers; default all three. A server that is neither here nor external has an empty address. */
   readonly servers?: readonly ServerName[];
   /** Gives an embedded broker, when its data is first made, listeners with TLS and accounts besides the open one. For tests. */
   readonly brokerAccess?: BrokerAccess;
@@ -67,21 +67,21 @@ export interface StackOptions {
   readonly isBrokerLocked?: boolean;
   /** Whether a server that ends by itself is started again, on its port and with its data, with a growing pause. Default false. */
   readonly restarts?: boolean;
-  /** Gives up a start that is under way, and later refuses `controls.*.start()`; what runs is ended by `stop()` alone. */
+  /** Aborts a start that is under way, and later refuses `controls.*.start()`; only `stop()` ends running servers. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (event: StackProgress) => void;
   /**
-   * Whether data must survive a crash of the machine; default true. False is faster and for tests: what a server
-   * acknowledged still survives the death of its process, only not that of the operating system, and the cache saves nothing.
+   * Whether data must survive a crash of the machine; default true. False is faster, for tests: acknowledged data survives the death of the
+   * server's process, but not of the operating system, and the cache saves nothing.
    */
   readonly durable?: boolean;
 }
 
-/** Faults for tests, on one server of a stack of their own. */
+/** Faults for tests, on one server of a private stack. */
 export interface ServerControl {
   /** Sends the signal (default SIGKILL, to the server and all its processes) and resolves when the server is gone. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port with the same data, and resolves when it answers. Nothing to do when it runs. */
+  /** Starts it again on the same port with the same data, and resolves when it answers. Does nothing if it runs. */
   start(): Promise<void>;
   /** Freezes every process of the server: connections stay open and nothing answers. */
   pause(): void;
@@ -101,9 +101,9 @@ export interface RunningStack {
   readonly brokerLogin: BrokerAccess | undefined;
   /** Undefined unless `brokerAccess` was given. */
   readonly secureBrokers: SecureBrokers | undefined;
-  /** Processes that run at this moment, without external servers. */
+  /** Current processes, without external servers. */
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
-  /** Stops every server within 8 s; what has not ended by then is killed. May be called again. */
+  /** Stops every server within 8 s; servers that have not ended by then are killed. Idempotent. */
   stop(): Promise<void>;
   /** Undefined for a server that this stack does not run. */
   readonly controls: Readonly<Record<ServerName, ServerControl | undefined>>;
@@ -114,7 +114,7 @@ type StackErrorCode =
   | 'port_in_use'
   /** Another living process runs the servers of this directory. */
   | 'directory_in_use'
-  /** A program that must be on this machine is not, or is too old. */
+  /** A required program is missing on this machine, or is too old. */
   | 'missing_program'
   /** This platform has no binaries, or its users and directories do not allow it. */
   | 'unsupported'
@@ -122,12 +122,12 @@ type StackErrorCode =
   | 'fetch_failed'
   /** A server ended, or did not answer in time, while it started. */
   | 'start_failed'
-  /** The start was given up because another server failed. */
+  /** The start was aborted because another server failed. */
   | 'aborted'
-  /** There is no stack to find: the tests were started without their servers. */
+  /** There is no stack: the tests were started without their servers. */
   | 'no_test_stack';
 
-/** Why the servers do not run. The message is one or two sentences that name the thing and the way out. */
+/** Why the servers do not run. The message is one or two sentences that name the cause and the remedy. */
 export class StackError extends Error {
   override readonly name = 'StackError';
 

@@ -26,9 +26,8 @@ const PREPARE: Readonly<Record<ServerName, (context: ServerContext) => Promise<S
 };
 
 /**
- * Starts the servers that are neither external nor left out, all at once, and resolves when each one answers. What is
- * missing is fetched or installed first.
- * @throws {StackError} when one does not start; the others have then been stopped.
+ * Starts the servers that are neither external nor left out, all at once, and resolves when all of them answer. Missing programs are
+ * fetched or installed first. @throws {StackError} when one does not start; the others have then been stopped.
  */
 export const startStack = async (options: StackOptions): Promise<RunningStack> => {
   const stack = await openStack(options);
@@ -141,7 +140,7 @@ const VARIABLES: Readonly<Record<ServerName, string>> = {
   broker: 'BROKER_PORT',
 };
 
-/** The fixed port of each server, else a free one. @throws {StackError} where a fixed one is taken. */
+/** The fixed port of each server, else a free one. @throws {StackError} if a fixed one is in use. */
 const choosePorts = async (
   servers: readonly ServerName[],
   fixed: Readonly<Partial<Record<ServerName, number | undefined>>>,

@@ -1,7 +1,10 @@
-/** Runs statements on one connection with the rights of the tables' owner, to whom row security does not apply. Returns the rows of the last statement. */
+/**
+ * Runs statements on one connection as the owner of the tables, to whom row security does not apply. Returns the rows of the last
+ * statement.
+ */
 type RunSql = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 
-/** The viewer of the tables. Without groups: everybody in the workspace. */
+/** The viewer of the tables. Without groups: unrestricted within the workspace. */
 export interface TableViewer {
   readonly workspaceId: string;
   readonly userGroups: readonly string[] | undefined;
@@ -10,28 +13,28 @@ export interface TableViewer {
 /** Changes of the rows of all tables since the watch began: names of tables with keys of rows. */
 export interface TableChanges {
   readonly changed: readonly string[];
-  /** Those of {@link changed} that the viewer saw neither before nor after. */
+  /** The subset of {@link changed} that the viewer saw neither before nor after. */
   readonly hidden: readonly string[];
 }
 
-/** Remembers the rows of all tables, reports changes, and restores them. */
+/** Records the rows of all tables, reports changes, and restores them. */
 export interface TableWatch {
-  /** All text of all rows, in which the ids of things stand. */
+  /** The text of all rows, which contains the ids of things. */
   readonly text: string;
-  /** Compares the rows with the remembered ones, and restores those where anything differs. */
+  /** Compares the rows with the recorded ones, and restores the recorded ones if anything differs. */
   findChanges(viewer: TableViewer): Promise<TableChanges>;
 }
 
 /**
- * Columns that carry no content. `revision` counts changes, for caches; it increases when rows are restored, so that no cache takes an old row for
- * the current one. `last_used_at` is when a key last asked for anything.
+ * Columns that carry no content. `revision` counts changes, for caches; it increases when rows are restored, so that no cache treats an old
+ * row as current. `last_used_at` is when a key last asked for anything.
  */
 const NOT_WATCHED: Readonly<Record<string, readonly string[]>> = {
   context_worlds: ['revision'],
   value_revisions: ['revision'],
   api_keys: ['last_used_at'],
 };
-/** The role that services have; policies are judged for it. */
+/** The role of services, whose policies are evaluated. */
 const SERVICE_ROLE = 'decision_runtime';
 
 interface Table {
@@ -86,7 +89,7 @@ const readRows = async (sql: RunSql, tables: readonly Table[]): Promise<Rows> =>
   return new Map(rows.map((row) => [String(row['key']), String(row['hash'])]));
 };
 
-/** Keys of the rows that row security shows to a viewer; none of a table that services may not read. */
+/** Keys of the rows that row security shows to a viewer; empty for a table that services may not read. */
 const readVisible = async (
   sql: RunSql,
   tables: readonly Table[],
@@ -109,6 +112,6 @@ const restore = async (sql: RunSql, tables: readonly Table[]): Promise<void> => 
   const moveOn = Object.entries(NOT_WATCHED)
     .filter(([, columns]) => columns.includes('revision'))
     .map(([name]) => `update public.${name} set revision = revision + 1`);
-  // Without triggers and foreign keys: the rows were consistent when they were remembered.
+  // Without triggers and foreign keys: the rows were consistent when they were recorded.
   await sql(['begin', 'set local session_replication_role = replica', ...each, ...moveOn, 'commit'].join('; '));
 };

@@ -26,7 +26,7 @@ describe('testStack', () => {
     expect(testStack()).toMatchObject(addresses);
   });
 
-  it('says what is missing where the variable is not set', () => {
+  it('says what is missing if the variable is not set', () => {
     process.env['TEST_STACK'] = '';
     expect(testStack).toThrow(/jest\/global-setup.* in jest\.config\.js/);
   });
@@ -53,7 +53,7 @@ describe('testStack', () => {
       expect(uniqueName(label)).toMatch(expected);
     });
 
-    it('is never the same', () => {
+    it('is always different', () => {
       expect(new Set(Array.from({ length: 1_000 }, () => uniqueName('a'))).size).toBe(1_000);
     });
   });

@@ -8,8 +8,8 @@ interface TestStack {
   readonly cacheUrl: string;
   readonly mqBrokers: string;
   /**
-   * A name that no other call in any process gets: the label's letters and digits, then 12 random ones; at most 33
-   * characters of `[a-z0-9_]`, beginning with a letter. Usable as a database's name or the prefix of topics or keys.
+   * A name that is unique across processes: the label's letters and digits, then 12 random ones; at most 33 characters of `[a-z0-9_]`,
+   * beginning with a letter. Usable as a database's name or the prefix of topics or keys.
    */
   uniqueName(label: string): string;
 }
@@ -25,8 +25,8 @@ const LABEL_LIMIT = 20;
 const RANDOM_BYTES = 6;
 
 /**
- * The running test servers, in a test.
- * @throws {StackError} `no_test_stack` where the package's `jest.config.js` lacks the global setup of this package.
+ * The running test servers, in a test. @throws {StackError} `no_test_stack` if the package's `jest.config.js` lacks the global setup of
+ * this package.
  */
 export const testStack = (): TestStack => {
   const path = process.env['TEST_STACK'];

@@ -12,7 +12,7 @@ const NONE = { status: 404, body: { error: 'There is no such thing.' } };
 const FOUND = { status: 200, body: { name: 'Hidden thing' } };
 const key = (name: string, userGroups?: string[]) => ({ key: name, userGroups });
 
-/** A service that answers keys with and without sight of the thing so. */
+/** A service with the given answers to keys that see the thing and keys that do not. */
 const worldOf = (answer: (call: MatrixCall, sees: boolean) => MatrixAnswer, changed: string[] = []): MatrixWorld => ({
   ...{ workspaceId: 'w', hidden: HIDDEN, marker: 'hidden' },
   keys: { none: key('none', ['east']), part: key('part', ['north']), sees: key('sees', ['south']), all: key('all') },
@@ -23,7 +23,7 @@ const isHidden = ({ path }: MatrixCall): boolean => path.includes('Hidden');
 const ask = (world: MatrixWorld, row: object = {}) => askRow('get', { path: '/things/{thing.name}', ...row }, world);
 
 describe('askRow', () => {
-  it('finds nothing wrong where hidden things are as none, and those who see them find them', async () => {
+  it('reports nothing if hidden things look absent, and visible ones are found', async () => {
     expect(await ask(worldOf((_, sees) => (sees ? FOUND : NONE)))).toEqual([]);
   });
 

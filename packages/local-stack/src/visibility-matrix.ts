@@ -5,19 +5,19 @@ export interface MatrixRow {
   /** Below `/api/v1`, with the query. */
   readonly path: string;
   readonly body?: unknown;
-  /** The statement of docs/specs/visibility.md by which a hidden thing and none may be answered differently here. */
+  /** The statement of docs/specs/visibility.md that allows different answers for a hidden and an absent thing here. */
   readonly except?: string;
-  /** The statement by which a request that succeeds may change what its caller does not see. */
+  /** The statement that allows a successful request to change things that its caller does not see. */
   readonly changes?: string;
-  /** Status for keys that see the thing. Default: any status of success. */
+  /** Status for keys that see the thing. Default: any success status. */
   readonly seen?: number;
-  /** The same for a key without groups, where it differs from `seen`. */
+  /** The same for a key without groups, if it differs from `seen`. */
   readonly all?: number;
-  /** Why keys that see the thing are answered as those that do not. Default: they are not. */
+  /** Why keys that see the thing get the same answer as those that do not. Absent: they do not. */
   readonly same?: string;
 }
 
-/** Ways to name a thing, by the id of the operation. */
+/** Ways to name a thing, by operation id. */
 export type MatrixRows = Readonly<Record<string, readonly MatrixRow[]>>;
 
 /** Names of things, by placeholder. */
@@ -43,30 +43,30 @@ interface MatrixKey {
 
 /** Keys with which every row is requested. */
 export interface MatrixKeys {
-  /** Sees neither the hidden things nor those around them. */
+  /** Sees neither the hidden things nor related ones. */
   readonly none: MatrixKey;
-  /** Sees the things around the hidden ones alone: the context of a hidden rule, the rule that refers to a hidden value. */
+  /** Sees only things related to the hidden ones: the context of a hidden rule, the rule that refers to a hidden value. */
   readonly part: MatrixKey;
-  /** Sees all of them by its groups. */
+  /** Sees all of them through its groups. */
   readonly sees: MatrixKey;
-  /** Sees all of them since it has no groups. */
+  /** Sees all of them because it has no groups. */
   readonly all: MatrixKey;
 }
 
 /** How many requests {@link askRow} makes. */
 const REQUESTS_OF_A_ROW = 6;
 
-/** A service whose operations are asked with every row. */
+/** A service whose operations are requested with every row. */
 interface Matrix {
   /** Its name in the summary. */
   readonly title: string;
   readonly operations: readonly { readonly id: string; readonly method: string }[];
   readonly rows: MatrixRows;
-  /** Is asked for once the tests run. */
+  /** Called once the tests run. */
   readonly world: () => MatrixWorld;
 }
 
-/** Defines the tests of V1 in docs/specs/visibility.md, one for each row, and one that every operation has a row. */
+/** Defines the tests of V1 in docs/specs/visibility.md, one for each row, and one that checks that every operation has a row. */
 export const describeMatrix = ({ title, operations, rows, world }: Matrix): void => {
   it('V1: every operation has a row', () => {
     expect(findUnmatched(operations, rows)).toEqual([]);
@@ -74,7 +74,7 @@ export const describeMatrix = ({ title, operations, rows, world }: Matrix): void
 
   describe.each(operations.map(({ id, method }) => [id, method] as const))('V1: %s', (id, method) => {
     it.each((rows[id] ?? []).map((row) => [row.path, JSON.stringify(row.body) ?? '', row] as const))(
-      'answers a key that does not see a thing as if there were none, and one that sees it: %s %s',
+      'answers a key that does not see a thing as if it did not exist, and one that sees it: %s %s',
       async (_path, _body, row) => {
         expect(await askRow(method, row, world())).toEqual([]);
       },
@@ -91,11 +91,11 @@ export const describeMatrix = ({ title, operations, rows, world }: Matrix): void
 
 export interface MatrixWorld {
   readonly workspaceId: string;
-  /** Things that `none` and `part` do not see, and `seen.` ones around them, which `part` sees. */
+  /** Things that `none` and `part` do not see, and related `seen.` ones, which `part` sees. */
   readonly hidden: MatrixNames;
-  /** Stands in every name and content of the hidden things, and in nothing else. */
+  /** Appears in every name and content of the hidden things, and nowhere else. */
   readonly marker: string;
-  /** Names that nothing has, for those of {@link hidden} in which the marker does not stand, since visible things hold them too. */
+  /** Unused names for those of {@link hidden} without the marker, which visible things also contain. */
   readonly absent?: MatrixNames;
   readonly keys: MatrixKeys;
   readonly call: (request: MatrixCall) => Promise<MatrixAnswer>;
@@ -103,17 +103,17 @@ export interface MatrixWorld {
   readonly watch: TableWatch | undefined;
 }
 
-/** Operations without a way to name a thing, and ways of operations that there are none of. */
+/** Operations without a row, and rows without an operation. */
 export const findUnmatched = (operations: readonly { readonly id: string }[], rows: MatrixRows): readonly string[] => [
   ...operations.map(({ id }) => id).filter((id) => (rows[id] ?? []).length === 0),
   ...Object.keys(rows).filter((id) => operations.every((operation) => operation.id !== id)),
 ];
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** Takes the place of the marker in names that nothing has; as long as the marker, since messages count characters. */
+/** Replaces the marker in unused names; it has the same length, since messages count characters. */
 const ABSENT = 'absent';
 
-/** Names of the same kinds and lengths that nothing has. Throws for a name in which the marker does not stand. */
+/** Unused names of the same kinds and lengths. Throws for a name without the marker. */
 export const absentNames = (hidden: MatrixNames, marker: string, given: MatrixNames = {}): MatrixNames =>
   Object.fromEntries(
     Object.entries(hidden).map(([placeholder, name], index) => {
@@ -128,8 +128,8 @@ export const absentNames = (hidden: MatrixNames, marker: string, given: MatrixNa
   );
 
 /**
- * Asks one row with every key: those that do not see the hidden thing are answered as for none, change nothing that they do not see, and nothing at all where they are refused;
- * those that see it succeed. Returns a sentence for each violation.
+ * Requests one row with every key. Keys that do not see the hidden thing must get the same answer as for an absent one, must change nothing
+ * that they do not see, and nothing at all if refused; keys that see it must succeed. Returns a sentence for each violation.
  */
 export const askRow = async (method: string, row: MatrixRow, world: MatrixWorld): Promise<readonly string[]> => {
   const { keys, hidden, marker } = world;
@@ -161,7 +161,7 @@ export const askRow = async (method: string, row: MatrixRow, world: MatrixWorld)
 
 interface Asked extends TableChanges {
   readonly status: number;
-  /** Status and body, without the names that the request gave and what differs between any two requests. */
+  /** Status and body, without the names in the request and parts that differ between any two requests. */
   readonly text: string;
 }
 
@@ -197,7 +197,7 @@ const fill = (text: string, names: MatrixNames, encode: (name: string) => string
 const OF_REQUEST =
   /"(request_id|trace_id|started_at|created_at|updated_at|createdAt|updatedAt|joined_at|expires_at|published_at|publishedAt|live_at|last_used_at|last_session_at|api_key|selector|link|duration|total_ms|ingest_ms)":("[^"]*"|[\d.]+)/g;
 
-/** Ids that stand in no row are those that the request made. */
+/** Ids that appear in no row are new ones from the request. */
 const withoutNames = (text: string, names: readonly (readonly [string, string])[], rows: string): string =>
   [...names]
     .sort(([, a], [, b]) => b.length - a.length)

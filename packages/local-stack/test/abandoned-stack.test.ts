@@ -15,12 +15,12 @@ interface ElsewhereStack {
   readonly child: ChildProcess;
   /** The servers themselves. */
   readonly servers: readonly number[];
-  /** The servers with all processes below them. */
+  /** The servers with all their descendants. */
   readonly pids: readonly number[];
   readonly watchdogs: readonly number[];
 }
 
-/** A stack in a process of its own, so that this one can watch it die. */
+/** A stack in a separate process, so that this one can observe its death. */
 const startInOwnProcess = async (directory: string, names: string): Promise<ElsewhereStack> => {
   const child = runTypeScript(PROGRAM, [directory, downloads, names]);
   const servers = JSON.parse(await firstLine(child)) as number[]; // Written by that program.
@@ -44,7 +44,7 @@ describe('a stack whose owner dies', () => {
     return stack;
   };
 
-  // Only a test that failed has left any.
+  // Only a failed test leaves any.
   afterEach(() => {
     for (const { child, pids } of started.splice(0)) {
       for (const pid of [child.pid ?? 0, ...pids].filter(isAlive)) sendSignal(pid, 'SIGKILL');
@@ -69,7 +69,7 @@ describe('a stack whose owner dies', () => {
     360_000,
   );
 
-  it('is ended by the next start, which uses its data, where its watchdog died too', async () => {
+  it('is ended by the next start, which uses its data, if its watchdog died too', async () => {
     const directory = temporaryDirectory();
     const { child, servers, pids, watchdogs } = await startElsewhere(directory, 'database,cache');
     for (const pid of watchdogs) process.kill(pid, 'SIGKILL');
@@ -81,7 +81,7 @@ describe('a stack whose owner dies', () => {
     await stack.stop();
   }, 180_000);
 
-  it('leaves a pid file that does not keep the next database from starting', async () => {
+  it('leaves a pid file that does not block the next database', async () => {
     const directory = temporaryDirectory();
     const { child, pids, watchdogs } = await startElsewhere(directory, 'database');
     for (const pid of [...watchdogs, child.pid ?? 0, ...pids]) sendSignal(pid, 'SIGKILL');

@@ -5,7 +5,7 @@ import { freePort } from '../src/network/free-port';
 import { downloads, removeTemporaryDirectories, temporaryDirectory } from './temporary-directory';
 import { portOf, redis } from './wire';
 
-/** The cache alone is enough here, and starts in no time. */
+/** The cache is enough here, and starts quickly. */
 const cacheOnly = { downloads, servers: ['cache'], durable: false } as const;
 
 describe('addresses', () => {
@@ -29,7 +29,7 @@ describe('addresses', () => {
     expect(stack.processes.map(({ name }) => name)).toEqual(['cache']);
   });
 
-  it('are those of external servers where given, of which none is started', async () => {
+  it('are those of external servers if given, and none of these is started', async () => {
     const external = { databaseUrl: 'postgres://elsewhere/x', cacheUrl: 'rediss://elsewhere', mqBrokers: 'a:1,b:2' };
     const stack = await start({ external, servers: ['database', 'cache', 'broker'] });
     expect(stack).toMatchObject(external);
@@ -78,7 +78,7 @@ describe('addresses', () => {
     expect(found).toEqual(['0', '1', '2']);
   });
 
-  it('belong to one stack in each directory: a second stack is refused and names the process of the first', async () => {
+  it('allow one stack per directory: a second one is refused with the process of the first', async () => {
     const directory = temporaryDirectory();
     await start({ directory });
     const second = startStack({ ...cacheOnly, directory });

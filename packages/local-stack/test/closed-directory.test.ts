@@ -6,7 +6,7 @@ import { downloads, removeTemporaryDirectories, temporaryDirectory } from './tem
 
 const isRoot = process.getuid?.() === 0;
 
-/** Only as root does the database run as somebody else, to whom a directory can be closed. */
+/** Only as root does the database run as another user, to whom a directory can be closed. */
 describe(`a directory below one that only its owner may enter, ${isRoot ? 'as root' : 'as an ordinary user'}`, () => {
   const parent = temporaryDirectory();
   const directory = join(parent, 'data');
@@ -27,7 +27,7 @@ describe(`a directory below one that only its owner may enter, ${isRoot ? 'as ro
     removeTemporaryDirectories();
   });
 
-  it('holds the database, or names where it is instead', async () => {
+  it('contains the database, or records its location', async () => {
     const { databaseUrl } = await start();
     await query(databaseUrl, "CREATE TABLE kept (word text); INSERT INTO kept VALUES ('here')");
     expect(existsSync(join(home, 'database/PG_VERSION'))).toBe(true);

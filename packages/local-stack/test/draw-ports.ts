@@ -1,6 +1,6 @@
 import { freePort } from '../src';
 
-/** A program that draws ports, prints them as JSON and keeps them until its standard input ends. */
+/** A program that reserves ports, prints them as JSON and keeps them until its standard input ends. */
 const draw = async (count: number): Promise<void> => {
   const ports: number[] = [];
   while (ports.length < count) ports.push(await freePort());

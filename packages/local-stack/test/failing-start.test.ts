@@ -21,7 +21,7 @@ describe('a start that fails', () => {
     expect(readdirSync(directory).filter((name) => /^processes-|lock/.test(name))).toEqual([]);
   }, 180_000);
 
-  it('says how to delete data of another major version of PostgreSQL', async () => {
+  it('explains how to delete data of another major version of PostgreSQL', async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, 'database'));
     writeFileSync(join(directory, 'database/PG_VERSION'), '16\n');
@@ -44,7 +44,7 @@ describe('a start that fails', () => {
     await stack.stop();
   }, 180_000);
 
-  it('is refused at once when its signal is aborted already', async () => {
+  it('is refused at once if its signal is already aborted', async () => {
     const failed = startStack({ directory: temporaryDirectory(), downloads, signal: AbortSignal.abort() });
     await expect(failed).rejects.toMatchObject({ code: 'aborted' });
   });

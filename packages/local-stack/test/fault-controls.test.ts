@@ -38,7 +38,7 @@ describe('faults', () => {
     await control('broker').start();
     expect(pidOf('broker')).not.toBe(before);
     expect(await brokerInterfaces(stack.mqBrokers)).toBeGreaterThan(20);
-    // Java passes over an archive that does not fit, and says nothing.
+    // Java silently ignores an archive that does not match.
     const maps = `/proc/${pidOf('broker')}/maps`;
     const archives = readdirSync(downloads).filter((name) => name.endsWith('.jsa'));
     if (existsSync(maps) && archives.length > 0)
@@ -58,7 +58,7 @@ describe('faults', () => {
     expect(await query(stack.databaseUrl, 'SELECT word FROM committed')).toEqual([['kept']]);
   }, 180_000);
 
-  it('start a database again that was killed alone, while one of its sessions works on', async () => {
+  it('restart a database whose main process was killed while a session still runs', async () => {
     const work = 'SELECT count(*) FROM generate_series(1, 100000000000)';
     const session = query(stack.databaseUrl, work).catch((error: Error) => error);
     const working = `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query = '${work}'`;
@@ -96,7 +96,7 @@ describe('faults', () => {
     socket.destroy();
   });
 
-  it('can be undone by starting what runs already: nothing happens', async () => {
+  it('ignore a start of a running server', async () => {
     const before = pidOf('cache');
     await control('cache').start();
     expect(pidOf('cache')).toBe(before);
@@ -110,7 +110,7 @@ describe('faults', () => {
     expect(await redis(stack.cacheUrl, 'PING')).toBe('+PONG');
   });
 
-  it('report a server that ends unasked, and do not start it again', async () => {
+  it('report a server that ends by itself, and do not restart it', async () => {
     const pid = pidOf('cache');
     const told = (): StackProgress[] =>
       events.filter(({ server, message }) => server === 'cache' && message.startsWith('ended by itself'));
@@ -123,7 +123,7 @@ describe('faults', () => {
     await control('cache').start();
   });
 
-  it('do not keep a stack from stopping while servers are paused, nor can they start one afterwards', async () => {
+  it('let a stack stop while servers are paused, and cannot start one afterwards', async () => {
     const pids = stack.processes.map(({ pid }) => pid);
     expect(pids).toHaveLength(3);
     const all = pids.flatMap((pid) => [pid, ...descendantsOf(pid)]);

@@ -7,7 +7,7 @@ import { findRedis } from '../src/servers/cache-server';
 import { findJava } from '../src/servers/java';
 import { removeTemporaryDirectories, temporaryDirectory } from './temporary-directory';
 
-/** Programs are found on the PATH, so small scripts there stand in for those that use the network. */
+/** Programs are found on the PATH, so small scripts there replace those that use the network. */
 describe('programs that are fetched or found', () => {
   const given = { PATH: process.env['PATH'], JAVA_HOME: process.env['JAVA_HOME'] };
   let programs: string;
@@ -51,7 +51,7 @@ describe('programs that are fetched or found', () => {
   const fakeMaven = `${recordCalls}
 for word; do case $word in -DoutputDirectory=*) echo jar >"\${word#*=}/some.jar";; esac; done`;
 
-  it('fetches Kafka with Maven into a folder of its own, once', async () => {
+  it('fetches Kafka with Maven into its own folder, once', async () => {
     program('mvn', fakeMaven);
     const folder = await fetchKafkaJars(context);
     expect(folder).toMatch(/kafka-[0-9a-f]{8}$/);
@@ -71,7 +71,7 @@ for word; do case $word in -DoutputDirectory=*) echo jar >"\${word#*=}/some.jar"
     await fetchKafkaJars(context);
   });
 
-  it('asks for Maven where it is missing', async () => {
+  it('asks for Maven if it is missing', async () => {
     const failed = fetchKafkaJars(context);
     await expect(failed).rejects.toMatchObject({ code: 'missing_program' });
     await expect(failed).rejects.toThrow(/^Maven fetches the broker once: install Maven/);
@@ -83,7 +83,7 @@ for word; do case $word in -DoutputDirectory=*) echo jar >"\${word#*=}/some.jar"
     expect(said).toEqual([]);
   });
 
-  it('uses Valkey where the installed Redis is too old', async () => {
+  it('uses Valkey if the installed Redis is too old', async () => {
     program('redis-server', 'echo "Redis server v=5.0.7 sha=0"');
     const valkey = program('valkey-server', 'echo "Valkey server v=8.0.1 sha=0"');
     expect(await findRedis(context)).toBe(valkey);
@@ -102,7 +102,7 @@ for word; do case $word in -DoutputDirectory=*) echo jar >"\${word#*=}/embedded-
 
   const java = (version: string): string => `echo 'openjdk version "${version}" 2025-01-01' >&2`;
 
-  it('uses the Java on the PATH where it is new enough', async () => {
+  it('uses the Java on the PATH if it is new enough', async () => {
     const command = program('java', java('17.0.1'));
     expect(await findJava(context, [])).toBe(command);
   });
@@ -117,14 +117,14 @@ for word; do case $word in -DoutputDirectory=*) echo jar >"\${word#*=}/embedded-
   it.each([
     ['nothing', undefined, /^Kafka needs Java 17 or newer: install a JDK or JRE/],
     ['an old one', '1.8.0_392', /^Kafka needs Java 17 or newer, and the newest found is 8: install a JDK or JRE/],
-  ])('asks for Java where there is %s', async (_what, version, sentence) => {
+  ])('asks for Java if there is %s', async (_what, version, sentence) => {
     if (version !== undefined) program('java', java(version));
     const failed = findJava(context, []);
     await expect(failed).rejects.toMatchObject({ code: 'missing_program' });
     await expect(failed).rejects.toThrow(sentence);
   });
 
-  it('installs Java where this process may, and asks for it elsewhere', async () => {
+  it('installs Java if this process may, and asks for it otherwise', async () => {
     const installed = join(programs, 'java');
     program('apt-get', `cat >${installed} <<'END'\n#!/bin/sh\n${java('17.0.9')}\nEND\nchmod 755 ${installed}`);
     if (canInstallPackages()) {

@@ -35,7 +35,7 @@ describe('a stack for one user of the machine', () => {
     removeTemporaryDirectories();
   });
 
-  it('gives a broker whose data has no account new data with one', async () => {
+  it("replaces a broker's data without an account by new data with one", async () => {
     expect(events.map(({ message }) => message)).toContain(
       'its storage has no account to log in with and is made again, with empty topics',
     );
@@ -61,7 +61,7 @@ describe('a stack for one user of the machine', () => {
     expect(await redis(url.href, 'PING')).toMatch(/^-NOAUTH/);
   });
 
-  it('keeps every password in files that only its owner can read, and in no argument of a process', () => {
+  it('keeps every password in files that only its owner can read, and never in process arguments', () => {
     const files = SERVER_NAMES.map((server) => join(directory, `${server}-password`));
     for (const file of [...files, join(directory, 'cache/redis.conf'), join(directory, 'broker/server.properties')])
       expect([file, statSync(file).mode & 0o777]).toEqual([file, 0o600]);
@@ -73,7 +73,7 @@ describe('a stack for one user of the machine', () => {
   });
 
   it.each(SERVER_NAMES)(
-    'starts the %s again on its port when it is killed',
+    'restarts the %s on its port when it is killed',
     async (server) => {
       const before = pidOf(server);
       process.kill(before, 'SIGKILL');

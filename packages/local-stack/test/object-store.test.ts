@@ -24,7 +24,7 @@ describe('the object store of tests', () => {
     expect(await (await fetch(object())).text()).toBe('kept');
   }, 60_000);
 
-  it('makes an object only if there is none, where it is asked to', async () => {
+  it('makes an object only if there is none, when requested', async () => {
     const put = () => fetch(object(), { method: 'PUT', body: 'other', headers: { 'if-none-match': '*' } });
     expect((await put()).status).toBe(412);
     expect(await (await fetch(object())).text()).toBe('kept');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { firstLine, runTypeScript } from './typescript-program';
 
 const PROGRAM = join(__dirname, 'draw-ports.ts');
-/** So many that processes which drew each on its own would draw dozens twice. */
+/** Enough that independent draws would collide dozens of times. */
 const PROCESSES = 4;
 const PORTS_EACH = 250;
 

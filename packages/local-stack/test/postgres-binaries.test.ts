@@ -19,13 +19,13 @@ const contextIn = (directory: string, said: string[] = []): ServerContext => ({
   say: (_step, message) => said.push(message),
 });
 
-/** Links that the package expects. A package manager that keeps what install scripts made may have put files in their place. */
+/** Links that the package expects. A package manager that caches the results of install scripts may have replaced them by files. */
 const linkTargets = (root: string): ReadonlySet<string> => {
   const links = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as { target: string }[];
   return new Set(links.map(({ target }) => target));
 };
 
-/** A copy of the installed package, as a package manager leaves it that runs no install scripts. */
+/** A copy of the installed package, as left by a package manager that runs no install scripts. */
 const packageWithoutLinks = (parent: string, isWanted: (path: string) => boolean = () => true): PostgresPackage => {
   const { root, version } = installedPackage();
   const copy = join(parent, 'package');
@@ -50,7 +50,7 @@ const versionOf = async (postgres: string): Promise<string> => {
 afterEach(removeTemporaryDirectories);
 
 describe('the database package', () => {
-  it('gets the links between its libraries where they are missing', async () => {
+  it('gets missing links between its libraries', async () => {
     const bare = packageWithoutLinks(openDirectory());
     const home = openDirectory();
     const { postgres, initdb } = await findPostgres(contextIn(home), home, await databaseUser([], signal), bare);
@@ -60,7 +60,7 @@ describe('the database package', () => {
     expect(await versionOf(postgres)).toMatch(/PostgreSQL\) 17\./);
   }, 180_000);
 
-  it('is linked once, and is reported where it cannot be linked', () => {
+  it('is linked once, and reported if it cannot be linked', () => {
     const root = openDirectory();
     mkdirSync(join(root, 'native/lib'), { recursive: true });
     const links = [{ source: 'native/lib/libpq.so.5.17', target: 'native/lib/libpq.so.5' }];
@@ -71,7 +71,7 @@ describe('the database package', () => {
     expect(readlinkSync(join(root, 'native/lib/libpq.so.5'))).toBe('libpq.so.5.17');
   });
 
-  it('is copied once for the user of the database where its directory is closed to that user', async () => {
+  it("is copied once for the database's user if its directory is closed to that user", async () => {
     const closed = openDirectory();
     const bare = packageWithoutLinks(closed);
     chmodSync(bare.root, 0o700);
@@ -88,7 +88,7 @@ describe('the database package', () => {
     expect(await versionOf(first.postgres)).toMatch(/PostgreSQL\) 17\./);
   }, 180_000);
 
-  it('is refused with its output where it does not run', async () => {
+  it('is refused with its output if it does not run', async () => {
     const bare = packageWithoutLinks(openDirectory(), (path) => !path.startsWith('native/lib/'));
     const home = openDirectory();
     const refused = findPostgres(contextIn(home), home, await databaseUser([], signal), bare);
@@ -100,17 +100,17 @@ describe('the database package', () => {
 });
 
 describe('the user of the database', () => {
-  it('is never root, and undefined where this process is not root', async () => {
+  it('is never root, and undefined if this process is not root', async () => {
     const user = await databaseUser([], signal);
     expect(user === undefined).toBe(!isRoot);
     expect(user?.uid).not.toBe(0);
   });
 
-  it('is the owner of data that is there already', async () => {
+  it('is the owner of existing data', async () => {
     const directory = temporaryDirectory();
     const data = join(directory, 'database');
     mkdirSync(data);
     const user = await databaseUser([join(directory, 'none'), data], signal);
-    expect(user).toEqual(await databaseUser([], signal)); // Root's own data is nobody's reason to run as root.
+    expect(user).toEqual(await databaseUser([], signal)); // Data owned by root is no reason to run as root.
   });
 });

@@ -5,7 +5,7 @@ const POLL_MS = 25;
 
 export const isAlive = (pid: number): boolean => identityOf(pid) !== undefined;
 
-/** Resolves once the condition holds; fails the test when it does not within 100 s. */
+/** Resolves once the condition holds; fails the test after 100 s. */
 export const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
   const end = Date.now() + DEADLINE_MS;
   while (!(await condition())) {

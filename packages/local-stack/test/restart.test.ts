@@ -63,7 +63,7 @@ describe('a stack that is stopped and started again', () => {
     expect(readdirSync(directory).filter((name) => /^processes-|lock/.test(name))).toEqual([]);
   }, 180_000);
 
-  it('finds its data again, on other ports and in the same cluster', async () => {
+  it('keeps its data, on other ports and in the same cluster', async () => {
     const before = stack;
     const { databaseUrl, cacheUrl, mqBrokers } = await start();
     expect([databaseUrl, cacheUrl, mqBrokers]).not.toEqual([before?.databaseUrl, before?.cacheUrl, before?.mqBrokers]);

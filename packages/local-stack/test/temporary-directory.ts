@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stackLocations } from '../src';
 
-/** Binaries come from the checkout: fetching them for every test would be a test of the network. */
+/** Binaries come from the checkout, since fetching them for every test would test the network. */
 export const downloads = join(__dirname, '../../../.local/downloads');
 
 const made: string[] = [];
 
-/** An empty directory that {@link removeTemporaryDirectories} deletes, with what a stack in it left elsewhere. */
+/** An empty directory that {@link removeTemporaryDirectories} deletes, including files of its stack elsewhere. */
 export const temporaryDirectory = (): string => {
   const directory = mkdtempSync(join(tmpdir(), 'local-stack-test-'));
   made.push(directory);

@@ -14,13 +14,13 @@ const PROGRAM = join(__dirname, '../src/cli/test-stack.ts');
 const HOOKS = join(__dirname, '../jest');
 const START_DEADLINE_MS = 360_000;
 
-/** Has the program under test put everything in one place, so that what it leaves behind is seen. */
+/** Makes the program under test put all its files in one directory, so that leftovers are visible. */
 const temporaryFiles = (): string => {
   const directory = temporaryDirectory();
   chmodSync(directory, 0o711);
   return directory;
 };
-// The compiler's cache would be among it.
+// The compiler's cache would be one of them.
 const environmentOf = (directory: string): NodeJS.ProcessEnv => ({ TMPDIR: directory, TSX_DISABLE_CACHE: '1' });
 
 const readAddresses = (path: string): TestStackAddresses =>
@@ -60,7 +60,7 @@ describe('the test-stack program', () => {
   );
 
   it(
-    'leaves nothing when it is told to stop while it starts',
+    'leaves nothing when it is stopped during its start',
     async () => {
       const directory = temporaryFiles();
       const child = runTypeScript(PROGRAM, [join(directory, 'addresses.json')], environmentOf(directory));
@@ -73,7 +73,7 @@ describe('the test-stack program', () => {
     START_DEADLINE_MS,
   );
 
-  it('says what it needs to be told', async () => {
+  it('prints its usage', async () => {
     expect(await exitCode(runTypeScript(PROGRAM, []))).toBe(2);
   });
 });
@@ -121,7 +121,7 @@ describe('the hooks for jest', () => {
     START_DEADLINE_MS,
   );
 
-  it('use the servers that are there, and leave them alone', async () => {
+  it('use existing servers, and leave them alone', async () => {
     const child = runNode(['-e', RUN_HOOKS], { TEST_STACK: '/given/by/the/caller.json' });
     expect(await firstLine(child)).toBe('/given/by/the/caller.json');
     expect(descendantsOf(child.pid ?? 0)).toEqual([]);

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Runs a TypeScript file of this package as a process of its own. */
+/** Runs a TypeScript file of this package as a separate process. */
 export const runTypeScript = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess =>
   runNode(['--conditions=source', '--require', require.resolve('@decision/tooling/run-sources'), file, ...args], env);
 
 export const runNode = (args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess =>
   spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });
 
-/** The first line of its standard output. Fails the test when it ends without one. */
+/** The first line of its standard output. Fails the test if it ends without one. */
 export const firstLine = async (child: ChildProcess): Promise<string> => {
   let text = '';
   child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()));

@@ -8,8 +8,8 @@ const redisCommand = (words: readonly string[]): string =>
 const LOGGED_IN = '+OK\r\n';
 
 /**
- * Sends one Redis command with the password of the URL, if it has one, and returns its one-line answer, or the text of a bulk answer; undefined for
- * no answer.
+ * Sends one Redis command with the password of the URL, if it has one, and returns its one-line answer, or the text of a bulk answer;
+ * undefined for no answer.
  */
 export const redis = async (url: string, ...command: string[]): Promise<string | undefined> => {
   const { password } = new URL(url);
@@ -36,7 +36,7 @@ const isWholeAnswer = (text: string): boolean => {
 
 const API_VERSIONS = Buffer.from('0000000e' + '0012' + '0000' + '00000007' + '0004' + '74657374', 'hex');
 
-/** Number of interfaces that the broker offers; undefined for no answer. */
+/** Number of APIs that the broker offers; undefined without an answer. */
 export const brokerInterfaces = async (brokers: string): Promise<number | undefined> => {
   const whole = (bytes: Buffer): boolean => bytes.length >= 4 && bytes.length >= 4 + bytes.readInt32BE(0);
   const answer = await exchange(portOf(brokers), API_VERSIONS, whole);

@@ -5,17 +5,20 @@ import { type Config, type smtpSettings, StartRefusal } from '@decision/service-
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** `starttls`: required; `implicit`: from the first byte on; `none`: never. */
+  /** `starttls`: required; `implicit`: TLS from the first byte; `none`: no TLS. */
   readonly tls: 'starttls' | 'implicit' | 'none';
   readonly user?: string | undefined;
   readonly password?: string | undefined;
-  /** Plain address that mails come from. */
+  /** Plain sender address. */
   readonly from: string;
   /** Certificates of authorities that are trusted, PEM. Default: those of the runtime. */
   readonly ca?: string | undefined;
 }
 
-/** The mail server of settings whose variables begin with `prefix`; undefined where no host is set. Throws {@link StartRefusal} for half of it. */
+/**
+ * The mail server of settings whose variables begin with `prefix`; undefined if no host is set. Throws {@link StartRefusal} for incomplete
+ * settings.
+ */
 export const mailServerOf = (
   prefix: string,
   { host, port, tls, user, password, passwordFile, from }: Config<ReturnType<typeof smtpSettings>>,

@@ -28,7 +28,10 @@ export class MailFailure extends Error {
 
 /** Sends mails. */
 export interface Mailer {
-  /** Resolves once the server took the mail, with how many of its recipients it refused. Rejects with a {@link MailFailure}, or the reason of the signal. */
+  /**
+   * Resolves once the server has accepted the mail, with the number of refused recipients. Rejects with a {@link MailFailure}, or the
+   * reason of the signal.
+   */
   send(mail: Mail, signal: AbortSignal): Promise<{ readonly refused: number }>;
   stop(): void;
 }
@@ -36,7 +39,7 @@ export interface Mailer {
 const CONNECTIONS = 4;
 const CONNECT_MS = 10_000;
 
-/** Sends mails through one server, over four connections at most. */
+/** Sends mails through one server, over at most four connections. */
 export const createMailer = ({ host, port, tls, user, password, from, ca }: MailServer): Mailer => {
   const transport = createTransport({
     ...{ pool: true, maxConnections: CONNECTIONS, host, port },
@@ -64,7 +67,7 @@ export const createMailer = ({ host, port, tls, user, password, from, ca }: Mail
 
 const plain = (address: string) => ({ name: '', address });
 
-/** Answers of mail servers name recipients: only their codes are told. */
+/** Answers of mail servers name recipients, so only their codes are reported. */
 const failureOf = (error: unknown): MailFailure => {
   const { code = 'unknown', responseCode } = error as { readonly code?: string; readonly responseCode?: number };
   if (responseCode === undefined || code === 'EAUTH' || code === 'ETLS')

@@ -1,42 +1,42 @@
 import { type ProcessorClock, readProcessorMs } from './processor-clock';
 import { type CodeAnswer, type CodeJob } from './sandbox';
 
-/** What goes to a thread in one message. */
+/** The jobs that one message carries to a thread. */
 export interface CodeBatchMessage {
   readonly id: number;
   readonly jobs: readonly CodeJob[];
   /**
-   * Shared by both sides: for each job its state, then for each job the ms from `sentAt` to its beginning, then for each job the processor time of
-   * its thread at its beginning, ms; at last the name of the thread.
+   * Shared by both sides: the state of each job, then the ms from `sentAt` to each job's start, then the processor time of the thread at
+   * each job's start, ms, and finally the id of the thread.
    */
   readonly shared: Int32Array;
   /** Ms on the clock of the process. */
   readonly sentAt: number;
 }
 
-/** What a thread answers for each job that it was given and that was not withdrawn, in their order. */
+/** Answers of a thread for the jobs of a batch that were not withdrawn, in order. */
 export interface CodeThreadAnswer {
   readonly batch: number;
   readonly position: number;
   readonly answer: CodeAnswer;
 }
 
-/** States of a job. One that waits is begun by its thread or withdrawn by whoever sent it, whichever comes first. */
+/** States of a job. A waiting job is begun by its thread or withdrawn by its sender, whichever comes first. */
 const WAITS = 0;
 const BEGUN = 1;
 const WITHDRAWN = 2;
-/** Begun, and to be ended. */
+/** Begun, and told to end. */
 const ABANDONED = 3;
 
 let batches = 0;
 
-/** Ms on a clock that all threads of a process share, and that nobody sets. */
+/** Ms on a monotonic clock that all threads of a process share. */
 const processMs = (): number => {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;
 };
 
-/** Jobs on their way to a thread, as whoever sends them sees them. */
+/** A batch of jobs as its sender sees it. */
 export class CodeBatch {
   readonly message: CodeBatchMessage;
 
@@ -50,19 +50,19 @@ export class CodeBatch {
     return this.message.id;
   }
 
-  /** Takes back a job; false where it has begun. One that was taken back never begins, and is not answered. */
+  /** Withdraws a job; false if it has begun. A withdrawn job never begins, and is not answered. */
   withdraw(position: number): boolean {
     return Atomics.compareExchange(this.message.shared, position, WAITS, WITHDRAWN) === WAITS;
   }
 
-  /** Takes back a job that has not begun, and tells code that has to end; it is answered soon. */
+  /** Withdraws a job that has not begun, and tells running code to end; it is then answered soon. */
   abandon(position: number): 'withdrawn' | 'ending' {
     if (this.withdraw(position)) return 'withdrawn';
     Atomics.store(this.message.shared, position, ABANDONED);
     return 'ending';
   }
 
-  /** What a job has taken so far; undefined where it has not begun. */
+  /** Time that a job has taken so far; undefined if it has not begun. */
   spent(position: number): Spent | undefined {
     const { shared, jobs, sentAt } = this.message;
     if (Atomics.load(shared, position) === WAITS) return undefined;
@@ -75,13 +75,13 @@ export class CodeBatch {
   }
 }
 
-/** Milliseconds since a job began: those of the clock, and those in which its thread ran. */
+/** Milliseconds since a job began: by the clock, and of processor time of its thread. */
 interface Spent {
   readonly wallMs: number;
   readonly processorMs: number;
 }
 
-/** Begins a job in its thread; undefined where it was withdrawn. The function says whether its answer is still wanted. */
+/** Begins a job in its thread; undefined if it was withdrawn. The function says whether its answer is still wanted. */
 export const beginJob = (
   { shared, jobs, sentAt }: CodeBatchMessage,
   position: number,

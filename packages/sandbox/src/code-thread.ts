@@ -5,18 +5,19 @@ import { openProcessorClock } from './processor-clock';
 import { type CodeThreadStart, Sandbox } from './sandbox';
 
 /*
- * The entry of one thread that runs code of nodes. It answers each job of a batch by itself, in order. It has no environment, and ends with
- * `terminate`.
+ * The entry of one thread that runs code of nodes. It answers each job of a batch separately, in order. It has no environment, and ends
+ * with `terminate`.
  */
 
 /**
- * Whatever handles messages goes first: 0 is usual, 19 the lowest. Code is held to its processor time, so that waiting for a processor costs it nothing of that. A
- * thread gets it once its engine is ready, since what waits for a thread to start has a deadline.
+ * Scheduling priority below that of threads that handle messages: 0 is normal, 19 the lowest. Only processor time counts for code, so
+ * waiting for a processor costs it nothing. A thread lowers its priority once its engine is ready, since jobs that wait for a thread to
+ * start have a deadline.
  */
 const PRIORITY = 15;
 
 const port = parentPort;
-if (port === null) throw new TypeError('This is the entry of a thread, and not of a process.');
+if (port === null) throw new TypeError('This is the entry of a thread, not of a process.');
 const clock = openProcessorClock();
 const sandbox = new Sandbox((workerData as CodeThreadStart).memoryBytes, clock); // set by startCodeThread
 let turn = sandbox.prepare().then(() => {
@@ -26,7 +27,7 @@ let turn = sandbox.prepare().then(() => {
 
 const runBatch = async (batch: CodeBatchMessage): Promise<void> => {
   for (const [position, job] of batch.jobs.entries()) {
-    // What an engine takes to start is no time of the job.
+    // The start of an engine does not count as time of the job.
     await sandbox.prepare();
     const isWanted = beginJob(batch, position, clock);
     if (isWanted === undefined) continue;

@@ -7,36 +7,36 @@ import {
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
 
-/** What is used of the platform's `WebAssembly`, of which the compiler has no types here. */
+/** The used part of the platform's `WebAssembly`, for which the compiler has no types here. */
 declare const WebAssembly: {
   readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => {
     readonly buffer: ArrayBuffer;
   };
 };
 
-/** Its loader is a module like all others here. */
+/** Its loader is an ordinary module here. */
 const variant = { ...baseVariant, importModuleLoader: () => Promise.resolve(moduleLoader) };
-/** What an engine says of its own end is seen in what it throws. */
+/** The engine's output about its abort also appears in the error that it throws. */
 const emscriptenModule: object = { printErr: (): void => undefined };
-/** Bytes of stack that code may take: well below the stack of a thread, so that the engine notices first. */
+/** Bytes of stack for code: well below the stack of a thread, so that the engine's own check triggers first. */
 const STACK_BYTES = 256 * 1_024;
 const PAGE_BYTES = 65_536;
-/** Memory that an engine begins with, and needs in part for itself. */
+/** Initial memory of an engine, part of which it needs for itself. */
 const FIRST_PAGES = 256;
 
 /**
- * An engine for JavaScript in a memory of its own. Each use has a runtime and a context that nothing before it has touched. An engine that fails
- * itself is replaced before its next use.
+ * An engine for JavaScript in a memory of its own. Each use has a fresh runtime and context. An engine that fails itself is replaced before
+ * its next use.
  */
 export class CodeEngine {
   private loading: Promise<QuickJSWASMModule> | undefined;
 
-  /** Code has `memoryBytes`, in whole pages of 64 KiB, beside the 16 MiB of the engine itself. */
+  /** Code has `memoryBytes`, in whole pages of 64 KiB, in addition to the 16 MiB of the engine itself. */
   constructor(private readonly memoryBytes: number) {}
 
   /**
-   * Does something in a fresh context, which ends with it. `isOver` is asked now and then while code runs; true ends it. Rejects when the engine
-   * itself fails, as it may for code that nests too deep.
+   * Runs work in a fresh context, which is then disposed of. `isOver` is called now and then while code runs; true ends it. Rejects when
+   * the engine itself fails, as it may for code that nests too deep.
    */
   async use<T>(isOver: () => boolean, work: (context: QuickJSContext) => T): Promise<T> {
     this.loading ??= this.load();
@@ -49,13 +49,13 @@ export class CodeEngine {
     }
   }
 
-  /** Starts the engine, unless it runs already. */
+  /** Starts the engine, unless it is already running. */
   async prepare(): Promise<void> {
     await (this.loading ??= this.load());
   }
 
   private load(): Promise<QuickJSWASMModule> {
-    // The engine's own account of memory misses most of what code allocates; the memory itself cannot grow beyond its maximum.
+    // The engine's own memory limit misses most allocations of code; the WebAssembly memory cannot grow beyond its maximum.
     const maximum = FIRST_PAGES + Math.ceil(this.memoryBytes / PAGE_BYTES);
     const wasmMemory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum });
     return newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmMemory, emscriptenModule }));
@@ -73,7 +73,7 @@ export class CodeEngine {
       context.dispose();
       runtime.dispose();
     } catch {
-      // Code that was cut short may leave objects behind that the engine cannot free.
+      // Interrupted code may leave objects that the engine cannot free.
       this.loading = undefined;
     }
     return answer;
@@ -84,7 +84,7 @@ export class CodeEngine {
 export const isTooDeep = (error: unknown): boolean =>
   error instanceof Object && 'name' in error && (error.name === 'RangeError' || error.name === 'RuntimeError');
 
-/** The code of a node as a function, which begins in the second line. */
+/** The code of a node as a function body, which starts on the second line. */
 export const asFunction = (source: string): string => `(async function () {\n${source}\n})`;
 
 /** Lines of {@link asFunction} before the code itself. */

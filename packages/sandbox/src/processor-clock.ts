@@ -2,19 +2,19 @@ import { openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 
 /** The processor time of one thread. */
 export interface ProcessorClock {
-  /** Name of the thread to the system, by which others read its time; 0 where the system does not tell it. */
+  /** The system's id of the thread, by which others read its time; 0 if the system does not provide it. */
   readonly threadId: number;
-  /** Milliseconds that the thread has run; those of the clock where the system does not tell them. */
+  /** Processor time of the thread, ms; clock time if the system does not provide it. */
   readonly processorMs: () => number;
 }
 
-/** Characters of what the system says of a thread: three whole numbers. */
+/** Maximum characters of the system's statistics of a thread: three whole numbers. */
 const MOST_CHARACTERS = 100;
 const MS_IN_NANOSECONDS = 1e6;
 
 const WALL_CLOCK: ProcessorClock = { threadId: 0, processorMs: () => performance.now() };
 
-/** The time of the calling thread. What it opens stays open until the process ends. */
+/** The time of the calling thread. Its file stays open until the process ends. */
 export const openProcessorClock = (): ProcessorClock => {
   try {
     const threadId = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
@@ -30,7 +30,7 @@ export const openProcessorClock = (): ProcessorClock => {
   }
 };
 
-/** The same of another thread of this process, by its name; undefined where it is gone, or where the system does not tell. */
+/** The same of another thread of this process, by its name; undefined if it has ended, or if the system does not provide it. */
 export const readProcessorMs = (threadId: number): number | undefined => {
   if (threadId === 0) return undefined;
   try {

@@ -17,14 +17,14 @@ describe('the time of a run', () => {
     await expect(sandbox.run(job('for (;;) {}'), isWanted)).resolves.toEqual({ fault: { kind: 'time' } });
   });
 
-  it('CN-53: is ten times as long by the clock at most', async () => {
+  it('CN-53: is at most ten times as long by the clock', async () => {
     const stopped = { processorMs: () => 0 };
     await expect(new Sandbox(MEMORY_BYTES, stopped).run(job('for (;;) {}'), isWanted)).resolves.toEqual({
       fault: { kind: 'time' },
     });
   });
 
-  it('CN-53: ends with the deadline of the request, however little the thread ran', async () => {
+  it('CN-53: ends with the deadline of the request, even if the thread hardly ran', async () => {
     const stopped = { processorMs: () => 0 };
     const endless = job('for (;;) {}', { runMs: 60_000, deadline: Date.now() + 100 });
     await expect(new Sandbox(MEMORY_BYTES, stopped).run(endless, isWanted)).resolves.toEqual({
@@ -42,7 +42,7 @@ describe('the clock of a thread', () => {
     expect(processorMs()).toBeGreaterThan(begunAt);
   });
 
-  it('is read by others under the name of the thread, as far as the system tells', () => {
+  it('can be read by other threads by its id, if the system provides it', () => {
     const { threadId, processorMs } = openProcessorClock();
     const seen = readProcessorMs(threadId);
     if (threadId === 0) expect(seen).toBeUndefined();

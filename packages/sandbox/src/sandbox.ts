@@ -13,41 +13,41 @@ export interface CodeJob {
   readonly source: string;
   /** JSON text of an object. */
   readonly inputs: string;
-  /** What `Math.random` is made of. */
+  /** Seed of `Math.random`. */
   readonly seed: number;
   /** Processor time that the code may take, ms; by the clock it may take {@link CLOCK_FACTOR} times as long. */
   readonly runMs: number;
-  /** Epoch ms at which its outputs are no longer needed. */
+  /** Epoch ms after which its outputs are no longer needed. */
   readonly deadline: number;
-  /** Characters of the outputs as JSON. */
+  /** Maximum characters of the outputs as JSON. */
   readonly maxOutputLength: number;
 }
 
 export type CodeFault =
   | { readonly kind: 'time' | 'memory' | 'depth' | 'unsettled' | 'no_object' }
   | { readonly kind: 'size'; readonly length: number }
-  /** `line` counts from 1 and is 0 where it is not known. */
+  /** `line` counts from 1 and is 0 if unknown. */
   | { readonly kind: 'syntax' | 'thrown'; readonly message: string; readonly line: number };
 
 export interface CodeAnswer {
-  /** JSON text of an object; undefined where there is a fault. */
+  /** JSON text of an object; undefined if there is a fault. */
   readonly outputs?: string;
   readonly fault?: CodeFault;
 }
 
-/** How much longer a run may take by the clock than in processor time: a busy machine lets its thread wait. */
+/** How many times its processor time a run may take by the clock, since its thread waits on a busy machine. */
 export const CLOCK_FACTOR = 10;
 
-/** Longest text of an error that code throws. */
+/** Maximum characters of an error that code throws. */
 const MAX_MESSAGE = 500;
 
-/** Lists and objects that may lie in each other in outputs. */
+/** Maximum nesting of outputs. */
 const MAX_NESTING = 500;
 
 /**
- * Runs before the code, with the functions of the language as nobody has changed them yet: makes `inputs` and `outputs`, and answers a function that
- * runs the code and answers the JSON text of its outputs, or rejects with what {@link SHOWN} needs. It is read for every run: each line costs some 10 µs, and so it is
- * short. `t` is the JSON of the inputs, and `n`, not 0, what random numbers are made of.
+ * Runs before the code, while the language's built-in functions are unchanged: makes `inputs` and `outputs`, and returns a function that
+ * runs the code and returns the JSON text of its outputs, or rejects with the input of {@link SHOWN}. It is parsed for every run, at some
+ * 10 µs per line, so it is short. `t` is the JSON of the inputs, and `n` the seed of random numbers, which is not 0.
  */
 const HARNESS = `((t,n)=>{
 const{parse:p,stringify:s}=JSON,a=Reflect.apply,l=String.prototype.slice,E=Error;
@@ -55,7 +55,7 @@ Math.random=()=>{n^=n<<13;n^=n>>>17;n^=n<<5;return(n>>>0)/4294967296};
 globalThis.inputs=p(t);globalThis.outputs={};
 return async c=>{try{const r=await c();return s(r===undefined?globalThis.outputs:r)}catch(e){throw[e,E,a,l]}}})`;
 
-/** Makes a text of what the code threw, with the functions that it cannot have changed. */
+/** Makes a text of the code's error, with functions that the code cannot have changed. */
 const SHOWN = `((thrown) => {
   const error = thrown[0], AnyError = thrown[1], apply = thrown[2], slice = thrown[3];
   try {
@@ -66,7 +66,7 @@ const SHOWN = `((thrown) => {
   }
 })`;
 
-/** Runs code, each time in a context that nothing has touched. */
+/** Runs code, each time in a fresh context. */
 export class Sandbox {
   private readonly engine: CodeEngine;
 
@@ -77,12 +77,12 @@ export class Sandbox {
     this.engine = new CodeEngine(memoryBytes);
   }
 
-  /** Starts the engine, unless it runs already. */
+  /** Starts the engine, unless it is already running. */
   prepare(): Promise<void> {
     return this.engine.prepare();
   }
 
-  /** `isWanted` is asked now and then while the code runs; false ends it as if its time were over. */
+  /** `isWanted` is called now and then while the code runs; false ends it as if its time were over. */
   async run(job: CodeJob, isWanted: () => boolean): Promise<CodeAnswer> {
     let time: RunTime | undefined;
     let isCut = false;
@@ -100,12 +100,12 @@ export class Sandbox {
   }
 }
 
-/** The time of one run. What processor time it took is read only when it may be over, since reading it costs some microseconds. */
+/** The time of one run. Its processor time is read only when it may be over, since reading it costs some microseconds. */
 class RunTime {
   private readonly begunAt: number;
   /** On the clock, ms. */
   private readonly end: number;
-  /** On the clock, ms: nothing is over before. */
+  /** On the clock, ms: the earliest possible end. */
   private lookAt: number;
 
   constructor(
@@ -155,7 +155,7 @@ const runIn = (context: QuickJSContext, job: CodeJob): CodeAnswer => {
   return ran;
 };
 
-/** The function that runs the code; undefined where the inputs do not fit into the memory. */
+/** The function that runs the code; undefined if the inputs do not fit into the memory. */
 const start = (context: QuickJSContext, job: CodeJob) => {
   const harness = context.evalCode(HARNESS, 'harness');
   if (harness.error !== undefined) {
@@ -177,7 +177,7 @@ const settled = (context: QuickJSContext, promise: QuickJSHandle, { maxOutputLen
   if (state.type === 'rejected') {
     const text = shown(context, state.error);
     state.error.dispose();
-    // What has no memory left for the text of its error has none.
+    // Without memory for the text of the error there is no text.
     if (text === undefined || /^InternalError: out of memory/.test(text)) return { fault: { kind: 'memory' } };
     const [message = '', ...stack] = text.split('\n    at ');
     return { fault: faultOf('thrown', message.trim(), stack.join('\n')) };
@@ -195,7 +195,7 @@ const settled = (context: QuickJSContext, promise: QuickJSHandle, { maxOutputLen
   }
 };
 
-/** The text of what the code threw, with its stack; undefined where there is no memory left for it. */
+/** The text of the code's error, with its stack; undefined if there is no memory for it. */
 const shown = (context: QuickJSContext, thrown: QuickJSHandle): string | undefined => {
   const show = context.evalCode(SHOWN, 'shown');
   if (show.error !== undefined) {
@@ -211,7 +211,7 @@ const shown = (context: QuickJSContext, thrown: QuickJSHandle): string | undefin
   return text.value.consume((value) => (context.typeof(value) === 'string' ? context.getString(value) : undefined));
 };
 
-/** Whether lists and objects of a JSON text lie in each other deeper than what follows a node is made for. */
+/** Whether a JSON text nests deeper than the consumers of a node's outputs support. */
 const isNestedDeep = (json: string): boolean => {
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {
@@ -224,7 +224,7 @@ const isNestedDeep = (json: string): boolean => {
   return false;
 };
 
-/** Where the text that begins at a position ends. */
+/** The end of the JSON string that begins at a position. */
 const endOfText = (json: string, begin: number): number => {
   let at = begin + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;

@@ -2,11 +2,11 @@ import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type CodeThreadStart } from './sandbox';
 
-/** The stack of a thread, MB: the engine takes more of it than it counts itself. */
+/** The stack of a thread, MB: the engine uses more of it than it counts. */
 const STACK_MB = 2;
-/** The heap of a thread beside the memory of its engine, MB. */
+/** The heap of a thread besides the memory of its engine, MB. */
 const HEAP_MB = 256;
-/** The loader of a thread that is started from sources, as in tests; built code needs none. */
+/** The loader of a thread that runs from sources, as in tests; built code needs none. */
 const SOURCE_LOADER = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
 
 /** Starts a thread that runs code; it sees neither the environment nor the arguments of its process. */

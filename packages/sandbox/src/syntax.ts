@@ -1,18 +1,18 @@
 import { asFunction, CodeEngine, isTooDeep, LINES_BEFORE } from './engine';
 
-/** Where code cannot be read; line and column count from 1. */
+/** Position of a syntax error; line and column count from 1. */
 export interface SyntaxFault {
   readonly line: number;
   readonly column: number;
   readonly message: string;
 }
 
-/** Memory for reading code, bytes. */
+/** Memory for parsing code, bytes. */
 const MEMORY_BYTES = 32 * 1_024 * 1_024;
 
 const engine = new CodeEngine(MEMORY_BYTES);
 
-/** Reads the code of a node without running it; the first fault, or undefined where there is none. */
+/** Parses the code of a node without running it; answers the first fault, or undefined. */
 export const findSyntaxFault = async (source: string): Promise<SyntaxFault | undefined> => {
   const lines = source.split('\n');
   try {
@@ -39,7 +39,7 @@ export const findSyntaxFault = async (source: string): Promise<SyntaxFault | und
   }
 };
 
-/** A fault in what was put around the code, such as a brace that is missing, lies at its end. */
+/** A fault in the wrapper around the code, for instance because a brace is missing, is reported at the end of the code. */
 const within = (lines: readonly string[], line: number, column: number, message: string): SyntaxFault =>
   line >= 1 && line <= lines.length
     ? { line, column: Math.max(1, column), message }

@@ -8,7 +8,7 @@ const hasIPv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ 
 const hosts = hasIPv6 ? ['127.0.0.1', '[::1]'] : ['127.0.0.1'];
 
 const guard = createRefusalGuard({ now: () => 0, sleep: () => Promise.resolve() });
-/** Addresses that keys came from, in order. */
+/** Addresses of the clients of keys, in order. */
 const seen: (string | undefined)[] = [];
 
 /** Accepts the key `admin` and counts every other against its address. */
@@ -49,25 +49,25 @@ const importRule = (headers: Record<string, string>, host = '127.0.0.1') =>
     '{"rule":{"name":"n"}}',
   );
 
-it.each(hosts)('a service without a host answers at %s, and its metrics do', async (host) => {
+it.each(hosts)('a service without a host, and its metrics, answer at %s', async (host) => {
   const ask = async (port: number, path: string) => (await fetch(`http://${host}:${port}${path}`)).status;
   expect(await ask(service.port, '/health')).toBe(200);
   expect(await ask(service.metricsPort, '/metrics')).toBe(200);
 });
 
-it('a client of IPv4 has its own address for keys and for the audit', async () => {
+it('an IPv4 client has its own address for keys and for the audit', async () => {
   expect(await importRule({})).toMatchObject({ status: 200 });
   expect(seen).toEqual(['127.0.0.1']);
   expect(origins).toEqual(['127.0.0.1']);
 });
 
-it('what a proxy that is reached over IPv4 saw counts for keys and for the audit', async () => {
+it('the address from a proxy reached over IPv4 counts for keys and for the audit', async () => {
   expect(await importRule({ 'x-forwarded-for': '::ffff:203.0.113.9' })).toMatchObject({ status: 200 });
   expect(seen).toEqual(['203.0.113.9']);
   expect(origins).toEqual(['203.0.113.9']);
 });
 
-it('clients of IPv4 are slowed apart from each other', async () => {
+it('IPv4 clients are slowed separately', async () => {
   for (const client of ['::ffff:203.0.113.1', '::ffff:203.0.113.2', '203.0.113.2', '::ffff:cb00:7102'])
     expect(await importRule({ 'x-api-key': 'guess', 'x-forwarded-for': client })).toMatchObject({ status: 401 });
   expect(guard.size()).toBe(2);

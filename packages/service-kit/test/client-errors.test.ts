@@ -38,7 +38,7 @@ const reach = async (count: number): Promise<void> => {
 const refusedCount = async (): Promise<string> =>
   /count\{[^}]*route="unreadable"[^}]*\} (\d+)/.exec((await send(service.url, 'GET', '/metrics')).text)?.[1] ?? '0';
 
-it('answers a request that arrived whole, whatever nonsense follows it, and then closes', async () => {
+it('answers a complete request even if invalid bytes follow, and then closes', async () => {
   connection.send(`${importOf('one')}NONSENSE\r\n\r\n`);
   await reach(1);
   connection.send('MORE NONSENSE\r\n\r\n');
@@ -49,7 +49,7 @@ it('answers a request that arrived whole, whatever nonsense follows it, and then
   expect(bodyOf(answer)).toEqual({ name: 'one' });
 });
 
-it('answers every whole request before the nonsense, in their order', async () => {
+it('answers every complete request before invalid bytes, in order', async () => {
   connection.send(`${importOf('one')}${importOf('two')}NONSENSE\r\n\r\n`);
   await reach(2);
   release();
@@ -58,7 +58,7 @@ it('answers every whole request before the nonsense, in their order', async () =
   expect(answer.indexOf('"one"')).toBeLessThan(answer.indexOf('"two"'));
 });
 
-it('closes behind an answer that was begun before the nonsense came', async () => {
+it('closes after an answer that had begun before the invalid bytes came', async () => {
   const slow = await startTestService({
     keepAliveMs: 600_000,
     hot: {
@@ -74,7 +74,7 @@ it('closes behind an answer that was begun before the nonsense came', async () =
   open.send('GET /half HTTP/1.1\r\nhost: x\r\n\r\n');
   await open.received(/half$/);
   open.send('NONSENSE\r\n\r\n');
-  // Time for the nonsense to be read; it is refused behind the answer where it comes later.
+  // Time for the invalid bytes to be read; later ones are refused after the answer.
   await new Promise((resolve) => setTimeout(resolve, 200));
   release();
   const answer = await open.closed;
@@ -89,14 +89,14 @@ it('never gives the refusal of a broken request to an earlier one', async () => 
   expect(await send(service.url, 'GET', '/health')).toMatchObject({ status: 200 });
 });
 
-it('refuses nonsense behind an answer that was complete', async () => {
+it('refuses invalid bytes after a complete answer', async () => {
   connection.send('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
   await connection.received(/"ok"\}$/);
   connection.send('NONSENSE\r\n\r\n');
   expect(statuses(await connection.closed)).toEqual(['200', '400']);
 });
 
-it('refuses and counts a connection once, however much nonsense comes', async () => {
+it('refuses and counts a connection once, however many invalid bytes come', async () => {
   connection.send(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(100_000)}`);
   await connection.received(/^HTTP\/1\.1 431 /);
   for (let time = 0; time < 5; time += 1) connection.send('a'.repeat(20_000));
@@ -104,14 +104,14 @@ it('refuses and counts a connection once, however much nonsense comes', async ()
   expect(await refusedCount()).toBe('1');
 });
 
-it('says nothing of the inside, nor logs an error, for bytes that are no request', async () => {
+it('reveals no internals and logs no error for invalid bytes', async () => {
   connection.send('NONSENSE secret\r\n\r\n');
   const answer = await connection.closed;
   expect(answer).not.toMatch(/secret|HPE_|parse/i);
   expect(service.lines).toEqual([]);
 });
 
-it('answers headers that are too large as the documents of every operation say', async () => {
+it('answers too large headers as documented for every operation', async () => {
   const { paths } = openApiDocument(operations, { title: 'T', version: '1' }) as {
     paths: Record<
       string,

@@ -42,7 +42,7 @@ const viaAgent = (
     call.end(body);
   });
 
-/** The listener closes a moment after the stop began, when everything that had connected before has been accepted. */
+/** The listener closes a moment after the stop began, when all earlier connections have been accepted. */
 const refusesConnections = async (): Promise<void> => {
   const { hostname, port } = new URL(service.url);
   for (;;) {
@@ -59,7 +59,7 @@ const refusesConnections = async (): Promise<void> => {
   }
 };
 
-it('lets requests in flight finish, refuses new connections, and then is gone', async () => {
+it('lets requests in flight finish, refuses new connections, and then stops', async () => {
   const inFlight = viaAgent('POST', importRule.path, '{"rule":{}}');
   await arrived;
   const stopped = service.server.stop(5_000);
@@ -71,11 +71,11 @@ it('lets requests in flight finish, refuses new connections, and then is gone', 
   await service.server.stop(5_000);
 });
 
-it('accepts connections for the grace period, as not ready and each for one request, and none after it', async () => {
+it('accepts connections only during the grace period, as not ready and each for one request', async () => {
   const graceful = await startTestService({ shutdownGraceMs: 3_000 }, () => Promise.resolve({}));
   expect((await send(graceful.url, 'GET', '/ready')).status).toBe(200);
   const stopped = graceful.server.stop(20_000);
-  // Each of these opens a connection of its own.
+  // Each of these opens its own connection.
   expect(await send(graceful.url, 'GET', '/ready')).toMatchObject({ status: 503, headers: { connection: 'close' } });
   const solved = await send(graceful.url, 'POST', importRule.path, {}, '{"rule":{}}');
   expect(solved).toMatchObject({ status: 200, headers: { connection: 'close' } });
@@ -83,10 +83,10 @@ it('accepts connections for the grace period, as not ready and each for one requ
   await expect(send(graceful.url, 'GET', '/ready')).rejects.toThrow(/ECONNREFUSED/);
 });
 
-it('loses no request of a rolling upgrade: clients go on to the next process as soon as the first is not ready', async () => {
+it('loses no request of a rolling upgrade: clients move to the next process as soon as the first is not ready', async () => {
   const first = await startTestService({ shutdownGraceMs: 2_000 }, () => Promise.resolve({}));
   const second = await startTestService({}, () => Promise.resolve({}));
-  // A balancer asks only now and then who is ready.
+  // A load balancer checks readiness only now and then.
   let target = first.url;
   const ask = async (): Promise<void> => {
     if ((await send(first.url, 'GET', '/ready')).status !== 200) target = second.url;
@@ -110,7 +110,7 @@ it('loses no request of a rolling upgrade: clients go on to the next process as 
   await second.server.stop(0);
 });
 
-it('serves what a kept-alive connection sends while it stops, as not ready, and asks it to close', async () => {
+it('serves requests of a kept-alive connection while it stops, as not ready, and closes it', async () => {
   await viaAgent('GET', '/health');
   const stopped = service.server.stop(5_000);
   await refusesConnections();
@@ -118,7 +118,7 @@ it('serves what a kept-alive connection sends while it stops, as not ready, and 
   await stopped;
 });
 
-it('serves what a kept-alive connection sent while the process was busy past that moment', async () => {
+it('serves requests that a kept-alive connection sent while the process was busy beyond that moment', async () => {
   const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname);
   const ask = async (): Promise<string> => {
@@ -135,7 +135,7 @@ it('serves what a kept-alive connection sent while the process was busy past tha
   await stopped;
 });
 
-it('serves connections that were made before it stopped and that it has not accepted yet', async () => {
+it('serves connections that were made before it stopped but not yet accepted', async () => {
   const asked = Array.from({ length: 5 }, () => send(service.url, 'GET', '/ready'));
   // The kernel completes a handshake at once; the process accepts the connection when it next reads its sockets.
   await new Promise(process.nextTick);
@@ -144,7 +144,7 @@ it('serves connections that were made before it stopped and that it has not acce
   await stopped;
 });
 
-it('closes idle connections after a moment, and cuts what is not done in time', async () => {
+it('closes idle connections after a moment, and aborts requests that take too long', async () => {
   await viaAgent('GET', '/health');
   const hanging = viaAgent('POST', importRule.path, '{"rule":{}}').catch((error: Error) => error.message);
   await arrived;
@@ -152,12 +152,12 @@ it('closes idle connections after a moment, and cuts what is not done in time', 
   expect(await hanging).toMatch(/hang up|ECONNRESET/);
 });
 
-it('may be stopped by many at once', async () => {
+it('may be stopped by many callers at once', async () => {
   await Promise.all([service.server.stop(1_000), service.server.stop(0), service.server.stop(1_000)]);
   await expect(send(service.url, 'GET', '/health')).rejects.toThrow(/ECONNREFUSED/);
 });
 
-it('ends an idle connection without a word once the moment is over', async () => {
+it('silently closes an idle connection after that moment', async () => {
   await viaAgent('GET', '/health');
   const [socket] = Object.values(agent.freeSockets).flat();
   const closed = new Promise<void>((resolve) => socket?.once('close', () => resolve()));
@@ -166,7 +166,7 @@ it('ends an idle connection without a word once the moment is over', async () =>
   expect(socket?.destroyed).toBe(true);
 });
 
-it('answers what is in flight on many connections, each with a request to close', async () => {
+it('answers requests in flight on many connections, and closes each', async () => {
   const many = new Agent({ keepAlive: true });
   agent.destroy();
   agent = many;

@@ -46,7 +46,7 @@ describe('bytes that are no request', () => {
       400,
       'invalid_request',
     ],
-  ])('such as %s are refused in the one error body, and counted', async (_what, bytes, status, code) => {
+  ])('such as %s are refused with the common error body, and counted', async (_what, bytes, status, code) => {
     const connection = await open();
     connection.send(bytes);
     const answer = await connection.closed;
@@ -59,7 +59,7 @@ describe('bytes that are no request', () => {
     expect((await send(service.url, 'GET', '/metrics')).text).toMatch(/route="unreadable",status="4xx"[^}]*} 1/);
   });
 
-  it('end the connection, and nothing else, in the middle of a chunked body', async () => {
+  it('only close the connection in the middle of a chunked body', async () => {
     const connection = await open();
     connection.send(`${head(['transfer-encoding: chunked'])}zz\r\n`);
     expect(await connection.closed).toMatch(/^HTTP\/1\.1 400 /);
@@ -67,7 +67,7 @@ describe('bytes that are no request', () => {
   });
 });
 
-it('refuses HTTP/1.1 without a host in the one error body, and takes HTTP/1.0 without', async () => {
+it('refuses HTTP/1.1 without a host with the common error body, and accepts HTTP/1.0 without', async () => {
   const connection = await open();
   connection.send('GET /health HTTP/1.1\r\n\r\n');
   expect(bodyOf(await connection.received(/\}$/))).toMatchObject({ code: 'invalid_request' });
@@ -96,7 +96,7 @@ it.each([
 });
 
 describe('bodies', () => {
-  it('announced over the limit are refused before a byte of them has come', async () => {
+  it('announced above the limit are refused before a byte of them arrives', async () => {
     const connection = await open();
     connection.send(head(['content-length: 5000000']));
     const answer = await connection.received(/\}$/);
@@ -104,14 +104,14 @@ describe('bodies', () => {
     expect(bodyOf(answer)).toMatchObject({ code: 'payload_too_large', limit_bytes: 10_000 });
   });
 
-  it('do not cost the client its answer where they go on after the refusal', async () => {
+  it('do not cost the client its answer if they continue after the refusal', async () => {
     const connection = await open();
     connection.send(head(['content-length: 5000000']));
     for (let sent = 0; sent < 20; sent += 1) connection.send(Buffer.alloc(100_000, 'x'));
     expect(bodyOf(await connection.received(/\}$/))).toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('keep the connection usable where only a little of them is left', async () => {
+  it('keep the connection usable if only a little of them is left', async () => {
     const connection = await open();
     const refused = 'POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n';
     connection.send(refused);
@@ -120,7 +120,7 @@ describe('bodies', () => {
     expect(await connection.received(/HTTP\/1\.1 200 /)).toContain('"status":"ok"');
   });
 
-  it('are given up where they are never finished', async () => {
+  it('are given up if they are never finished', async () => {
     const connection = await open();
     connection.send(`${head(['content-length: 500'])}{"rule"`);
     const answer = await connection.received(/\}$/);
@@ -128,7 +128,7 @@ describe('bodies', () => {
   });
 });
 
-it('gives up on headers that come a line at a time', async () => {
+it('gives up on slowly trickling headers', async () => {
   const connection = await open();
   connection.send('GET /health HTTP/1.1\r\nhost: x\r\n');
   const slow = setInterval(() => connection.send('x-more: 1\r\n'), 100);
@@ -138,7 +138,7 @@ it('gives up on headers that come a line at a time', async () => {
   expect(bodyOf(answer)).toMatchObject({ code: 'invalid_request' });
 });
 
-it('answers pipelined requests in their order', async () => {
+it('answers pipelined requests in order', async () => {
   const connection = await open();
   connection.send('GET /health HTTP/1.1\r\nhost: x\r\n\r\nGET /nowhere HTTP/1.1\r\nhost: x\r\n\r\n');
   expect(await connection.received(/not_found/)).toMatch(/HTTP\/1\.1 200 [^]*HTTP\/1\.1 404 /);
@@ -164,7 +164,7 @@ circular['self'] = circular;
 it.each([
   ['is circular', circular],
   ['holds a bigint', { big: 10n }],
-])('answers 500 where the answer of a handler %s', async (_what, body) => {
+])('answers 500 if the answer of a handler %s', async (_what, body) => {
   const odd = await startTestService({}, () => Promise.resolve(body));
   expect(await send(odd.url, 'POST', importRule.path, {}, '{"rule":{}}')).toMatchObject({
     status: 500,
@@ -173,7 +173,7 @@ it.each([
   await odd.server.stop(0);
 });
 
-it('tells the handler when its client goes away, and is not hurt by the late answer', async () => {
+it('tells the handler when its client goes away, and ignores the late answer', async () => {
   let arrive: () => void = () => undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
   let gone: Promise<unknown> | undefined;

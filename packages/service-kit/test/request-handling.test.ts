@@ -10,14 +10,14 @@ const start = async (...options: Parameters<typeof startTestService>): Promise<T
 
 afterEach(() => service?.server.stop(0));
 
-it('takes a request with an expectation that nobody knows as one without', async () => {
+it('ignores an unknown expectation of a request', async () => {
   const { url } = await start();
   const { status, headers } = await send(url, 'GET', '/health', { expect: 'the-unexpected' });
   expect(status).toBe(200);
   expect(headers['x-request-id']).toBeDefined();
 });
 
-it('takes a body above 256 KiB only where the operation declares a large one, plain or packed', async () => {
+it('accepts a body above 256 KiB only if the operation declares a large one, plain or compressed', async () => {
   const { url } = await start({ bodyLimitBytes: 10_000_000 });
   const rules = '/api/v1/admin/rules';
   const large = `{"rule":{}${' '.repeat(300_000)}}`;
@@ -45,7 +45,7 @@ it('takes a body above 256 KiB only where the operation declares a large one, pl
   });
 });
 
-it('asks for the body of a client that waits to be asked', async () => {
+it('asks for the body of a client that expects 100-continue', async () => {
   const { port } = await start();
   const connection = await openRaw(port);
   connection.send(
@@ -66,7 +66,7 @@ it('closes a connection that asks for a tunnel', async () => {
   expect(await send(url, 'GET', '/health')).toMatchObject({ status: 200 });
 });
 
-it('goes on in HTTP where a client asks for another protocol', async () => {
+it('continues in HTTP if a client asks for another protocol', async () => {
   const { url } = await start();
   const answer = await send(url, 'GET', '/health', { connection: 'upgrade', upgrade: 'websocket' });
   expect(answer).toMatchObject({ status: 200, body: { status: 'ok' } });
@@ -82,7 +82,7 @@ it('answers HEAD of an operation as GET, without a body', async () => {
   expect(await send(url, 'HEAD', path, { 'x-api-key': 'bad' })).toMatchObject({ status: 401, text: '' });
 });
 
-it('takes two keys in one request for none that is valid', async () => {
+it('treats two keys in one request as invalid', async () => {
   const seen: (string | undefined)[] = [];
   const { url, port } = await start({
     authenticator: {
@@ -100,7 +100,7 @@ it('takes two keys in one request for none that is valid', async () => {
   expect(await send(url, 'GET', '/health')).toMatchObject({ status: 200 });
 });
 
-it('cuts an answer that fails half way, so that no client takes the part for the whole', async () => {
+it('aborts an answer that fails half way, so that no client takes the part for the whole', async () => {
   const { port, lines } = await start({
     hot: {
       operations: [],
@@ -118,7 +118,7 @@ it('cuts an answer that fails half way, so that no client takes the part for the
   expect(lines.filter((line) => line.includes('It broke.'))).toHaveLength(1);
 });
 
-it('answers 500 where a hot route throws at once', async () => {
+it('answers 500 if a hot route throws at once', async () => {
   const { url } = await start({
     hot: {
       operations: [],
@@ -140,7 +140,7 @@ it.each<[string, () => Promise<object>]>([
       throw new TypeError('secret');
     },
   ],
-])('answers 500 where the health %s, and stays up', async (_how, health) => {
+])('answers 500 if the health %s, and stays up', async (_how, health) => {
   const { url } = await start({ health });
   const answer = await send(url, 'GET', '/health');
   expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error' } });
@@ -148,15 +148,15 @@ it.each<[string, () => Promise<object>]>([
   expect(await send(url, 'GET', '/ready')).toMatchObject({ status: 200 });
 });
 
-it('answers 500 for an operation with an entitlement where nobody can check keys', async () => {
+it('answers 500 for an operation with an entitlement if there is no authenticator', async () => {
   const { url } = await start({
-    authenticator: undefined as never, // as a service would that forgot it
+    authenticator: undefined as never, // like a service that forgot it
     operations: [bindOperation(listRules, () => Promise.resolve([]))],
   });
   expect(await send(url, 'GET', listRules.path)).toMatchObject({ status: 500, body: { code: 'internal_error' } });
 });
 
-it('logs each request in one line where that is asked for, by template and without its query', async () => {
+it('logs each request in one line if configured, by template and without its query', async () => {
   const { url, lines } = await start({ logRequests: true });
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
   await send(url, 'DELETE', '/api/v1/admin/keys/hidden?hidden=1', { 'x-request-id': 'r-1', traceparent });
@@ -174,13 +174,13 @@ it('logs each request in one line where that is asked for, by template and witho
   expect(lines[0]).not.toContain('hidden');
 });
 
-it('logs nothing of requests that go well where it is not', async () => {
+it('does not log successful requests otherwise', async () => {
   const { url, lines } = await start();
   await send(url, 'GET', '/health');
   expect(lines).toEqual([]);
 });
 
-it('does not count the time in which the service itself holds a body back against the client', async () => {
+it('does not count time in which the service itself does not read a body against the client', async () => {
   const body = Buffer.alloc(8_000_000, 'x');
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -190,7 +190,7 @@ it('does not count the time in which the service itself holds a body back agains
       operations: [],
       route: (request, response) => {
         let size = 0;
-        // Node looks at connections every 250 ms here; a deadline of its own would be over after 5.5 s.
+        // Node checks connections every 250 ms here; its own deadline would be over after 5.5 s.
         setTimeout(release, 6_000);
         void held.then(() => {
           request.on('data', (piece: Buffer) => (size += piece.length));
@@ -203,7 +203,7 @@ it('does not count the time in which the service itself holds a body back agains
   expect(await send(url, 'POST', '/anything', {}, body)).toMatchObject({ status: 200, body: { size: body.length } });
 });
 
-it('ends the connection of a client that was answered and goes on sending slowly', async () => {
+it('closes the connection of a client that was answered and keeps sending slowly', async () => {
   const { port } = await start({ requestTimeoutMs: 500 });
   const connection = await openRaw(port);
   connection.send('POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nhalf');
@@ -214,7 +214,7 @@ it.each([
   ['a hot route', '/hot'],
   ['an error', '/nowhere'],
   ['health', '/health'],
-])('keeps browsers from taking the answer of %s for anything but data', async (_, path) => {
+])('keeps browsers from treating the answer of %s as anything but data', async (_, path) => {
   const { url } = await start({
     hot: {
       operations: [],

@@ -18,7 +18,7 @@ interface Ended {
 }
 
 interface Run {
-  /** Resolves to the first match of what the process prints; rejects where it ends without. */
+  /** Resolves to the first match in the process's output; rejects if it ends without one. */
   readonly printed: (pattern: RegExp) => Promise<RegExpExecArray>;
   readonly ended: Promise<Ended>;
 }
@@ -51,7 +51,7 @@ const run = (environment: Record<string, string>): Run => {
 
 const urlOf = async ({ printed }: Run): Promise<string> => (await printed(/URL (\S+)/))[1] ?? '';
 
-/** One call of the list; its status, or the code of what went wrong. */
+/** One request for the list; answers its status, or the error code. */
 const list = (base: string, agent?: Agent): Promise<number | string> =>
   new Promise((resolve) => {
     const call = request(`${base}/api/v1/admin/rules/list`, { agent, headers: { 'x-api-key': 'k' } }, (answer) => {
@@ -62,21 +62,21 @@ const list = (base: string, agent?: Agent): Promise<number | string> =>
     call.end();
   });
 
-it('ends with 78 and every fault where the configuration cannot be used', async () => {
+it('exits with 78 and every fault if the configuration is invalid', async () => {
   const { code, errors } = await run({ PORT: 'abc', LOG_LEVEL: 'loud', HTTP_BODY_LIMIT_BYTES: '1' }).ended;
   expect(code).toBe(78);
   expect(errors).toMatch(/^The configuration has 3 faults:\n/);
   for (const name of ['LOG_LEVEL', 'PORT', 'HTTP_BODY_LIMIT_BYTES']) expect(errors).toContain(`\n  - ${name}=`);
 });
 
-it('ends with 1 and the sentence, but no stack, where it refuses to start', async () => {
+it('exits with 1 and the sentence, but no stack, if it refuses to start', async () => {
   const { code, output } = await run({ REFUSE: '1' }).ended;
   expect(code).toBe(1);
   expect(output).toContain('It is a bad day.');
   expect(output).not.toContain('tiny-service.ts');
 });
 
-it('ends with 1 and a sentence that names PORT where the port is in use', async () => {
+it('exits with 1 and a sentence that names PORT if the port is in use', async () => {
   const first = run({});
   const { port } = new URL(await urlOf(first));
   const holder = child;
@@ -91,7 +91,7 @@ it('ends with 1 and a sentence that names PORT where the port is in use', async 
   }
 });
 
-it('ends with 0 and no fatal line where it is stopped while it starts', async () => {
+it('exits with 0 and no fatal line if it is stopped while it starts', async () => {
   const process = run({ NEVER_STARTS: '1' });
   await process.printed(/STARTING/);
   child?.kill('SIGTERM');
@@ -101,13 +101,13 @@ it('ends with 0 and no fatal line where it is stopped while it starts', async ()
   expect(output).not.toMatch(/"level":"(?:fatal|error)"/);
 });
 
-it('ends with 1 and the stack after a rejection that nobody handled', async () => {
+it('exits with 1 and the stack after an unhandled rejection', async () => {
   const { code, output } = await run({ THROW: '1' }).ended;
   expect(code).toBe(1);
   expect(output).toMatch(/"level":"fatal".*Nobody catches this/);
 });
 
-it('ends with 1 where something hangs while it stops', async () => {
+it('exits with 1 if something hangs while it stops', async () => {
   const process = run({ HANG: '1', SHUTDOWN_DRAIN_MS: '0' });
   await urlOf(process);
   child?.kill('SIGTERM');
@@ -116,7 +116,7 @@ it('ends with 1 where something hangs while it stops', async () => {
   expect(output).toContain('Stopping took too long');
 });
 
-it('finishes what is in flight, however many signals come', async () => {
+it('finishes requests in flight, however many signals come', async () => {
   const process = run({ WORK_MS: '1000' });
   const answered = list(await urlOf(process));
   await process.printed(/WORKING/);
@@ -128,7 +128,7 @@ it('finishes what is in flight, however many signals come', async () => {
   expect((await process.ended).code).toBe(0);
 });
 
-it('loses no request on SIGTERM under load from kept-alive clients, and ends with 0', async () => {
+it('loses no request on SIGTERM under load from kept-alive clients, and exits with 0', async () => {
   const process = run({});
   const base = await urlOf(process);
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });

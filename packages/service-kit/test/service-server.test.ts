@@ -15,7 +15,7 @@ const post = (body: string | Buffer, headers: Record<string, string> = JSON_TYPE
   send(service.url, 'POST', IMPORT, headers, body);
 
 describe('bodies', () => {
-  it('are handed to the handler once they have been checked', async () => {
+  it('are passed to the handler after their check', async () => {
     expect(await post('{"rule":{"name":"n","extra":{"__proto__":{"x":1}}}}')).toMatchObject({
       status: 200,
       text: '{"name":"n","extra":{"__proto__":{"x":1}}}',
@@ -65,18 +65,18 @@ describe('bodies', () => {
     expect((await post(gzipSync('{"rule":{}}'), { ...JSON_TYPE, ...headers })).status).toBe(status);
   });
 
-  it('count inflated: a gzip bomb is refused', async () => {
+  it('count decompressed: a gzip bomb is refused', async () => {
     expect((await post(gzipSync(Buffer.alloc(1_000_000)), { ...JSON_TYPE, 'content-encoding': 'gzip' })).status).toBe(
       413,
     );
   });
 
-  it('are refused while they stream past the limit', async () => {
+  it('are refused as soon as they exceed the limit', async () => {
     const answer = await post('x'.repeat(50_000), { ...JSON_TYPE, 'transfer-encoding': 'chunked' });
     expect(answer.status).toBe(413);
   });
 
-  it('go with DELETE too', async () => {
+  it('are allowed with DELETE too', async () => {
     const id = '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11';
     expect(
       await send(service.url, 'DELETE', '/api/v1/admin/rules/delete', JSON_TYPE, JSON.stringify({ id })),
@@ -92,13 +92,13 @@ describe('callers', () => {
     expect(await post('{"rule":{}}', { ...JSON_TYPE, ...headers })).toMatchObject({ status, body: { code } });
   });
 
-  it('get 401 before their body is looked at where they have no key', async () => {
+  it('without a key get 401 before their body is read', async () => {
     const response = await fetch(`${service.url}${IMPORT}`, { method: 'POST', body: '{' });
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ code: 'missing_api_key' });
   });
 
-  it('are told the entitlement that they lack', async () => {
+  it('get the entitlement that they lack in the error', async () => {
     expect((await post('{}', { ...JSON_TYPE, 'x-api-key': 'viewer' })).body).toMatchObject({
       entitlement: 'rules.write',
     });
@@ -153,7 +153,7 @@ describe('every service', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('answers a request id, the client’s where it is sane, and a trace id', async () => {
+  it('answers a request id, the client’s if it is valid, and a trace id', async () => {
     expect((await send(service.url, 'GET', '/health', { 'x-request-id': 'mine-1' })).headers['x-request-id']).toBe(
       'mine-1',
     );
@@ -169,7 +169,7 @@ describe('every service', () => {
 });
 
 describe('faults', () => {
-  it('answer 500 without a word about the inside, and are logged once at error, scrubbed', async () => {
+  it('answer 500 without internals, and are logged once at error, scrubbed', async () => {
     service.lines.length = 0;
     const answer = await send(service.url, 'GET', '/api/v1/admin/rules/export?id=5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11');
     expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error' } });
@@ -178,13 +178,13 @@ describe('faults', () => {
     expect(service.lines.join('')).not.toContain('hunter2');
   });
 
-  it('are not logged at error where the client made them', async () => {
+  it('are not logged at error if the client caused them', async () => {
     service.lines.length = 0;
     await post('{');
     expect(service.lines.join('')).not.toContain('"level":"error"');
   });
 
-  it('end the connection with a 4xx where they break the protocol', async () => {
+  it('close the connection with a 4xx if they violate the protocol', async () => {
     const answer = await new Promise<string>((resolve) => {
       const socket = connect(service.port, '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'));
       let text = '';
@@ -208,7 +208,7 @@ describe('faults', () => {
   });
 });
 
-it('tries the hot route first, and goes on where it is not its own', async () => {
+it('tries the hot route first, and continues if the request is not for it', async () => {
   const hot = await startTestService({
     hot: {
       operations: [],
@@ -237,7 +237,7 @@ it('refuses to start on a port in use, naming the variable', async () => {
   await expect(startTestService({ port: service.port })).rejects.toThrow(/PORT/);
 });
 
-describe('metrics with a port of their own', () => {
+describe('metrics with a separate port', () => {
   let apart: TestService;
   let metricsUrl: string;
   beforeAll(async () => {
@@ -259,7 +259,7 @@ describe('metrics with a port of their own', () => {
     }
   });
 
-  it('are not answered where the API is', async () => {
+  it('are not answered at the port of the API', async () => {
     for (const path of ['/metrics', '/api/metrics']) {
       expect(await send(apart.url, 'GET', path)).toMatchObject({ status: 404 });
     }

@@ -12,12 +12,12 @@ it('does not wait for connections that never sent a byte', async () => {
   expect(await silent.closed).toBe('');
 });
 
-it('answers a request whose first half came before it began to stop', async () => {
+it('answers a request whose first half arrived before it began to stop', async () => {
   const { server, port } = await startTestService();
   const half = await openRaw(port);
   half.send('GET /health HTTP/1.1\r\n');
   const stopped = server.stop(LONG_MS);
-  // Past the moment in which idle connections are left open.
+  // After the time in which idle connections stay open.
   await new Promise((resolve) => setTimeout(resolve, 800));
   half.send('host: x\r\n\r\n');
   expect(await half.closed).toMatch(/^HTTP\/1\.1 200 [^]*connection: close/i);

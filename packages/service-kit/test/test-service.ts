@@ -19,12 +19,12 @@ import {
 import { type OperationRequest } from '../src/http/bind-operation';
 import { type ServiceServerOptions } from '../src/http/service-server';
 
-/** A service with a few real operations, whose handlers answer what they were given. */
+/** A service with a few real operations, whose handlers echo their input. */
 export interface TestService {
   readonly server: ServiceServer;
   readonly url: string;
   readonly port: number;
-  /** 0 where metrics have no port of their own. */
+  /** 0 if metrics have no separate port. */
   readonly metricsPort: number;
   /** Lines that were logged. */
   readonly lines: string[];
@@ -85,7 +85,7 @@ export interface RawAnswer {
   readonly body: Record<string, unknown>;
 }
 
-/** Node announces no body of DELETE by itself. */
+/** Node does not announce the body of a DELETE by itself. */
 const lengthOf = (body: string | Buffer | undefined, headers: Record<string, string>): Record<string, string> =>
   body === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': String(Buffer.byteLength(body)) };
 

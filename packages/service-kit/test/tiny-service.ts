@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listRules } from '@decision/contracts';
 import { bindOperation, createServiceServer, httpSettings, runService, StartRefusal, type Stopper } from '../src/index';
 
-/** A whole service, run as a process of its own by `run-service.test.ts`. It says what the test waits for in lines of its own. */
+/** A whole service, run as a separate process by `run-service.test.ts`. It prints lines that the test waits for. */
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const identity = {
   actor: 'k',
@@ -12,7 +12,7 @@ const identity = {
   userGroups: undefined,
 };
 
-/** Rejects once it is stopped, as a connection does that is closed while somebody waits for it. */
+/** Rejects once it is stopped, like a connection that is closed while somebody waits for it. */
 const untilStopped = (stopper: Stopper): Promise<never> =>
   new Promise((_resolve, reject) => {
     const open = setInterval(() => undefined, 1_000);

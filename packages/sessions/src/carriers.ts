@@ -2,20 +2,20 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '@decision/contracts';
 
 /**
- * The header in which the door hands a session to the ingress, and the ingress to a service: the first request of a person has no cookie yet. The
- * ingress removes what its client wrote there; a token in it proves no more and no less than one in the cookie.
+ * The header in which auth-proxy-adapter passes a session to the ingress, and the ingress to a service, since the first request of a person
+ * has no cookie yet. The ingress removes its client's value; a token in it counts the same as one in the cookie.
  */
 export const SESSION_HEADER = 'x-decision-session';
 
-/** Name of the cookie. With the prefix browsers take it from its own host over TLS alone, for all paths. */
+/** Name of the cookie. With the prefix browsers accept it only from its own host over TLS, for all paths. */
 const COOKIE = 'decision_session';
 const SECURE_COOKIE = `__Host-${COOKIE}`;
-/** A cookie header that is longer is not looked through. */
+/** Maximum characters of a cookie header that is parsed. */
 const MAX_COOKIES = 65_536;
 
 /**
- * The token that a request carries: in the header, else in the cookie; undefined where it carries none. Throws `invalid_session` where it carries
- * several, since it cannot be told whose request it is.
+ * The token that a request carries: in the header, else in the cookie; undefined if there is none. Throws `invalid_session` if there are
+ * several, since the caller is then ambiguous.
  */
 export const sessionTokenOf = (headers: IncomingHttpHeaders): string | undefined => {
   const header = headers[SESSION_HEADER];
@@ -23,9 +23,9 @@ export const sessionTokenOf = (headers: IncomingHttpHeaders): string | undefined
 };
 
 /**
- * The token in the cookie alone, for whoever is asked by clients themselves; as {@link sessionTokenOf}. Of a browser that came over TLS
- * (`x-forwarded-proto`) only the cookie with the prefix counts: a sister site could have set the other one, and have the person act in a session of
- * its own.
+ * The token in the cookie only, for services that clients reach directly; otherwise like {@link sessionTokenOf}. Over TLS
+ * (`x-forwarded-proto`) only the cookie with the prefix counts: a sister site could have set the other one, and make the person act in the
+ * attacker's session.
  */
 export const cookieTokenOf = (headers: IncomingHttpHeaders): string | undefined => {
   const { cookie, 'x-forwarded-proto': protocol } = headers;
@@ -38,7 +38,7 @@ export const cookieTokenOf = (headers: IncomingHttpHeaders): string | undefined 
 };
 
 const headerToken = (header: string | string[]): string => {
-  // Node joins a repeated header with a comma, which no token holds.
+  // Node joins a repeated header with a comma, which no token contains.
   if (typeof header === 'string' && !header.includes(',')) return header.trim();
   throw ambiguous(`The header ${SESSION_HEADER} is repeated.`);
 };
@@ -48,7 +48,7 @@ const tokenOfPair = (pair: string, names: readonly string[]): readonly string[] 
   const name = pair.slice(0, Math.max(0, separator)).trim();
   if (!names.includes(name)) return [];
   const value = pair.slice(separator + 1).trim();
-  // What sign-out left behind is no session.
+  // The empty cookie that sign-out leaves is not a session.
   return value === '' ? [] : [value];
 };
 
@@ -60,14 +60,14 @@ interface CookieOptions {
   readonly secure: boolean;
 }
 
-/** The header `set-cookie` that gives a browser a session: not readable by scripts, and not sent by what other sites post. */
+/** The header `set-cookie` that gives a browser a session: not readable by scripts, and not sent with forms of other sites. */
 export const sessionCookie = (
   token: string,
   { secure, maxAgeSeconds }: CookieOptions & { readonly maxAgeSeconds: number },
 ): string =>
   `${nameOf(secure)}=${token}; Path=/; Max-Age=${Math.max(0, Math.floor(maxAgeSeconds))}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 
-/** The header `set-cookie` that takes the session away. */
+/** The header `set-cookie` that removes the session. */
 export const clearedCookie = ({ secure }: CookieOptions): string => sessionCookie('', { secure, maxAgeSeconds: 0 });
 
 const nameOf = (secure: boolean): string => (secure ? SECURE_COOKIE : COOKIE);
@@ -76,8 +76,9 @@ const nameOf = (secure: boolean): string => (secure ? SECURE_COOKIE : COOKIE);
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Throws `cross_site_request` for a request that changes something and that another site made a browser send: its `origin` is not the host that it
- * asks, or the browser says so in `sec-fetch-site`. Programs send neither. For requests with a session; nobody else's browser has an API key.
+ * Throws `cross_site_request` for a change that another site made a browser send: its `origin` is not the requested host, or the browser
+ * says so in `sec-fetch-site`. Programs send neither. Only for requests with a session, since browsers do not send API keys on behalf of
+ * other sites.
  */
 export const requireSameSite = (method: string, headers: IncomingHttpHeaders): void => {
   if (SAFE.has(method)) return;
@@ -90,7 +91,10 @@ export const requireSameSite = (method: string, headers: IncomingHttpHeaders): v
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw crossSite('the browser says so');
 };
 
-/** The hosts that the client may have asked: the one of this connection, and the one that the ingress was asked for. No other site can set either. */
+/**
+ * The hosts that the client may have requested: that of this connection, and that of the request to the ingress. No other site can set
+ * either.
+ */
 const hostsOf = ({ host, 'x-forwarded-host': forwarded }: IncomingHttpHeaders): readonly (string | undefined)[] =>
   [host, ...[forwarded].flat()].filter((name) => name !== undefined).map((name) => name.trim().toLowerCase());
 

@@ -1,26 +1,28 @@
 import { SignJWT } from 'jose';
 import { ALGORITHM, audienceOf, keysOf, provenClaims, type SigningSecrets } from './tokens';
 
-/** What a ticket says: a few texts. */
+/** Content of a ticket: a few texts. */
 type TicketContent = Readonly<Record<string, string>>;
 
 interface TicketOptions extends SigningSecrets {
-  /** Tickets of another purpose count for nothing. */
+  /** Tickets of another purpose are invalid. */
   readonly purpose: string;
   readonly lifeSeconds: number;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
-/** Notes that a browser carries from one step of something to the next, so that any process can answer the next step. */
+/**
+ * Signed notes that a browser carries from one step of a process to the next, so that any process of the service can answer the next step.
+ */
 export interface Tickets {
-  /** The note, signed. Whoever has it can read it. */
+  /** The signed note. It is not encrypted. */
   issue(content: TicketContent): Promise<string>;
-  /** Undefined for whatever is not a ticket of this purpose that is still good. It can be shown several times. */
+  /** Undefined for anything but a valid ticket of this purpose. A ticket can be used several times. */
   read(ticket: string): Promise<TicketContent | undefined>;
 }
 
-/** Tickets of one purpose. They are no session tokens: their audience is another one. */
+/** Tickets of one purpose. They are not session tokens, since their audience differs. */
 export const createTickets = ({ purpose, lifeSeconds, now, ...secrets }: TicketOptions): Tickets => {
   const keys = keysOf(secrets);
   const [signing = new Uint8Array()] = keys;

@@ -1,20 +1,20 @@
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 
-/** What a token says. Everything else about the person is looked up. */
+/** Content of a token. Everything else about the person is looked up. */
 interface SessionClaims {
   /** The user, a UUID: `sub`. */
   readonly userId: string;
   /** The session, a UUID: `jti`. */
   readonly sessionId: string;
-  /** When it ends, epoch ms; whole seconds in the token. */
+  /** Its end, epoch ms; whole seconds in the token. */
   readonly expiresAt: number;
 }
 
-/** What this deployment signs with. */
+/** Signing secrets of this deployment. */
 export interface SigningSecrets {
-  /** Signs tokens; 32 characters at least. */
+  /** Signs tokens; at least 32 characters. */
   readonly secret: string;
-  /** Tokens that were signed with it are still proven, while a secret is exchanged. */
+  /** Tokens that were signed with it stay valid while the secret is rotated. */
   readonly previousSecret?: string | undefined;
 }
 
@@ -23,24 +23,24 @@ interface SessionTokenOptions extends SigningSecrets {
   readonly now: () => number;
 }
 
-/** Signs tokens, and proves those that come back. */
+/** Signs and verifies tokens. */
 export interface SessionTokens {
   mint(claims: SessionClaims): Promise<string>;
-  /** Undefined for whatever is not a valid token of this deployment: signature, algorithm, audience, form, expiry. */
+  /** Undefined for anything but a valid token of this deployment: signature, algorithm, audience, form, expiry. */
   verify(token: string): Promise<SessionClaims | undefined>;
 }
 
-/** Other tokens are signed with the same secret, such as keys of the identity stack: these are told apart by their audience. */
+/** Other tokens are signed with the same secret, such as keys of the identity stack: the audience distinguishes them. */
 export const audienceOf = (purpose: string): string => `decision-service-${purpose}`;
 const AUDIENCE = audienceOf('session');
 export const ALGORITHM = 'HS256';
-/** A token is shorter; one that is longer is not looked at. */
+/** Maximum characters of a token that is verified. */
 const MAX_LENGTH = 2_048;
 /** How far the clocks of two machines may differ, seconds. */
 const CLOCK_TOLERANCE = 5;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The keys that prove a token; the first one signs. */
+/** The keys that verify tokens; the first one signs. */
 export const keysOf = ({ secret, previousSecret }: SigningSecrets): readonly Uint8Array[] =>
   [secret, previousSecret].filter((text) => text !== undefined).map((text) => new TextEncoder().encode(text));
 
@@ -67,7 +67,7 @@ export const createSessionTokens = ({ now, ...secrets }: SessionTokenOptions): S
 };
 
 interface Proof {
-  /** The first one that fits proves the token. */
+  /** The first matching key verifies the token. */
   readonly keys: readonly Uint8Array[];
   readonly audience: string;
   readonly requiredClaims: string[];
@@ -75,7 +75,10 @@ interface Proof {
   readonly now: number;
 }
 
-/** The claims of a token of this deployment; undefined for one of another audience, form, algorithm or signature, and for one that has expired. */
+/**
+ * The claims of a token of this deployment; undefined for one of another audience, form, algorithm or signature, and for one that has
+ * expired.
+ */
 export const provenClaims = async (
   token: string,
   { keys, audience, requiredClaims, now }: Proof,
@@ -86,7 +89,7 @@ export const provenClaims = async (
     try {
       return (await jwtVerify(token, key, { ...checks, requiredClaims })).payload;
     } catch {
-      // Another key may prove it.
+      // Another key may verify it.
     }
   }
   return undefined;

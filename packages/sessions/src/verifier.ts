@@ -1,43 +1,43 @@
 import { type SessionTokens } from './tokens';
 
-/** A session with its person, as the database says it now. Moments are ISO 8601 text. */
+/** A session with its person, as the database has them now. Moments are ISO 8601 text. */
 export interface SessionFacts {
   readonly sessionId: string;
   readonly userId: string;
   readonly expiresAt: string;
   readonly revokedAt: string | null;
-  /** Since when the person may not sign in. */
+  /** Time since which the person may not sign in. */
   readonly disabledAt: string | null;
 }
 
 interface SessionVerifierOptions<Facts extends SessionFacts> {
   readonly tokens: Pick<SessionTokens, 'verify'>;
-  /** Looks up a session; undefined where there is none. Its failures are handed on, and nothing is kept of them. */
+  /** Looks up a session; undefined if there is none. Failures are passed on and not remembered. */
   readonly findSession: (sessionId: string) => Promise<Facts | undefined>;
   /** Epoch ms. */
   readonly now: () => number;
-  /** Tokens that are remembered at most; the one that was used longest ago is forgotten first. Default: 10,000. */
+  /** Maximum number of remembered tokens; the least recently used is forgotten first. Default: 10,000. */
   readonly capacity?: number;
-  /** How long what was looked up counts, ms. Default: 60,000 (specification: "Authentication"). */
+  /** How long a look-up is reused, ms. Default: 60,000 (specification: "Authentication"). */
   readonly ttlMs?: number;
 }
 
-/** Proves sessions. What was proven a short while ago needs no signature and no database. */
+/** Verifies sessions. A recently verified one needs neither a signature check nor the database: docs/adr/0063-sessions-of-people.md. */
 export interface SessionVerifier<Facts extends SessionFacts> {
-  /** The session behind a token; undefined where the token proves none that is alive. */
+  /** The session behind a token; undefined if there is no live session for the token. */
   verify(token: string): Promise<Facts | undefined>;
-  /** The same of a token that is remembered, at once; undefined where it is not. */
+  /** The same for a remembered token, synchronously; undefined if it is not remembered. */
   recall(token: string): Facts | undefined;
-  /** Forgets a session, or all of a user, by the key that invalidations name it by: `session:<id>` or `user:<id>`. */
+  /** Forgets a session, or all sessions of a user, by the key of an invalidation: `session:<id>` or `user:<id>`. */
   forget(key: string): void;
   /** Forgets everything: invalidations may have been lost. */
   clear(): void;
-  /** Tokens that are remembered now. */
+  /** Number of remembered tokens. */
   size(): number;
 }
 
 interface Remembered<Facts> {
-  /** Undefined: the token is proven, and its session is not alive. */
+  /** Undefined: the token is genuine, but its session is not live. */
   readonly facts: Facts | undefined;
   readonly keys: readonly string[];
   /** Epoch ms. */
@@ -46,9 +46,9 @@ interface Remembered<Facts> {
 
 const CAPACITY = 10_000;
 const TTL_MS = 60_000;
-/** How long it is remembered that a session is not alive, ms: long enough that a flood of one token costs nothing. */
+/** How long a dead session is remembered, ms: long enough that a flood with one token costs little. */
 const ABSENT_TTL_MS = 5_000;
-/** Tokens that may be looked up at once; further ones wait for nobody and are looked up when these have ended. */
+/** Maximum concurrent look-ups of tokens; further ones are looked up when these have ended. */
 const MAX_FLIGHTS = 1_000;
 
 /** Makes a verifier; one for each process. */
@@ -58,7 +58,7 @@ export const createSessionVerifier = <Facts extends SessionFacts>(
   const { tokens, findSession, now, capacity = CAPACITY, ttlMs = TTL_MS } = options;
   const remembered = new Map<string, Remembered<Facts>>();
   const flights = new Map<string, Promise<Facts | undefined>>();
-  /** Counts what was forgotten: what was looked up before may be old. */
+  /** Counts invalidations: a look-up that began before one may be outdated. */
   let generation = 0;
 
   const remember = (token: string, entry: Remembered<Facts>): void => {
@@ -79,7 +79,7 @@ export const createSessionVerifier = <Facts extends SessionFacts>(
 
   const lookUp = async (token: string): Promise<Facts | undefined> => {
     const claims = await tokens.verify(token);
-    // A signature that is wrong costs little to find again, and nothing is kept of it: a flood of such tokens fills no memory.
+    // A wrong signature is cheap to detect again, so it is not remembered: a flood of such tokens uses no memory.
     if (claims === undefined) return undefined;
     const begun = generation;
     const found = await findSession(claims.sessionId);

@@ -7,9 +7,9 @@ describe('the token of a request', () => {
     ['the cookie of a secure host', { cookie: '__Host-decision_session=t.o.k' }, 't.o.k'],
     ['the header before the cookie', { 'x-decision-session': 'h', cookie: 'decision_session=c' }, 'h'],
     ['the same cookie twice', { cookie: 'decision_session=c; decision_session=c' }, 'c'],
-    ['the cookie with the prefix alone where the browser came over TLS', { 'x-forwarded-proto': 'https', cookie: 'decision_session=sister; __Host-decision_session=own' }, 'own'], // prettier-ignore
+    ['only the cookie with the prefix over TLS', { 'x-forwarded-proto': 'https', cookie: 'decision_session=sister; __Host-decision_session=own' }, 'own'], // prettier-ignore
     ['no cookie of a sister site over TLS', { 'x-forwarded-proto': 'https', cookie: 'decision_session=sister' }, undefined], // prettier-ignore
-    ['a cookie that sign-out left', { cookie: 'decision_session=' }, undefined],
+    ['an empty cookie after sign-out', { cookie: 'decision_session=' }, undefined],
     ['cookies of other names', { cookie: 'decision_session_2=x; xdecision_session=y; decision_session' }, undefined],
   ])('is found in %s', (_, headers, token) => {
     expect(sessionTokenOf(headers)).toBe(token);
@@ -34,7 +34,7 @@ describe('the cookie', () => {
       'decision_session=t; Path=/; Max-Age=60; HttpOnly; SameSite=Lax',
     );
   });
-  it('ends by an empty one', () => {
+  it('is removed by an empty one', () => {
     expect(clearedCookie({ secure: true })).toContain('__Host-decision_session=; Path=/; Max-Age=0;');
   });
 });
@@ -47,7 +47,7 @@ describe('a request that another site made a browser send', () => {
     ['comes from a page of the host that the ingress was asked for', 'PUT', { host: 'objects-api:3000', 'x-forwarded-host': host, origin: `https://${host}` }], // prettier-ignore
     ['comes from a program', 'DELETE', { host }],
     ['was typed by its user', 'POST', { host, 'sec-fetch-site': 'none' }],
-  ])('is no such request where it %s', (_, method, headers) => {
+  ])('is accepted if it %s', (_, method, headers) => {
     expect(() => requireSameSite(method, headers)).not.toThrow();
   });
   it.each<[string, Record<string, string>]>([
@@ -59,7 +59,7 @@ describe('a request that another site made a browser send', () => {
     ['its origin cannot be read', { host, origin: 'https://[' }],
     ['the browser says so', { host, 'sec-fetch-site': 'cross-site' }],
     ['a sister site made it', { host, 'sec-fetch-site': 'same-site' }],
-  ])('is refused where %s', (_, headers) => {
+  ])('is refused if %s', (_, headers) => {
     expect(() => requireSameSite('POST', headers)).toThrow(expect.objectContaining({ code: 'cross_site_request' }));
   });
 });

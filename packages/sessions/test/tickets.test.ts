@@ -10,20 +10,20 @@ beforeEach(() => (now = NOW));
 const tickets = (secret = SECRET, purpose = 'test', previousSecret?: string) =>
   createTickets({ secret, previousSecret, purpose, lifeSeconds: 60, now: () => now });
 
-it('says again what it was given, until its time is over', async () => {
+it('returns its content until it expires', async () => {
   const ticket = await tickets().issue({ userId: 'u', email: 'a@b.example' });
   expect(await tickets().read(ticket)).toEqual({ userId: 'u', email: 'a@b.example' });
   now += 60_000 + 6_000;
   expect(await tickets().read(ticket)).toBeUndefined();
 });
 
-it('counts under the previous secret while one is exchanged', async () => {
+it('is valid under the previous secret during a rotation', async () => {
   const ticket = await tickets(OTHER).issue({ a: '1' });
   expect(await tickets(SECRET, 'test', OTHER).read(ticket)).toEqual({ a: '1' });
   expect(await tickets().read(ticket)).toBeUndefined();
 });
 
-it('counts neither for another purpose nor as a session, and no session counts as one', async () => {
+it('is valid neither for another purpose nor as a session, and a session is not a valid ticket', async () => {
   const ticket = await tickets().issue({ a: '1' });
   expect(await tickets(SECRET, 'other').read(ticket)).toBeUndefined();
   const sessions = createSessionTokens({ secret: SECRET, now: () => now });
@@ -32,7 +32,7 @@ it('counts neither for another purpose nor as a session, and no session counts a
   expect(await tickets(SECRET, 'session').read(token)).toBeUndefined();
 });
 
-it('is not believed where it was written by hand, changed, cut or made huge', async () => {
+it('is refused if it is forged, changed, truncated or huge', async () => {
   const ticket = await tickets().issue({ a: '1' });
   const [head = '', body = '', signature = ''] = ticket.split('.');
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');

@@ -8,7 +8,7 @@ const now = () => NOW;
 const claims = { userId: randomUUID(), sessionId: randomUUID(), expiresAt: NOW + 3_600_000 };
 
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
-/** A token by hand, as anybody may write one. */
+/** A hand-made token, as an attacker could write. */
 const handMade = (header: object, payload: object, secret?: string): string => {
   const text = `${encode(header)}.${encode(payload)}`;
   return `${text}.${secret === undefined ? '' : createHmac('sha256', secret).update(text).digest('base64url')}`;
@@ -19,7 +19,7 @@ const header = { alg: 'HS256', typ: 'JWT' };
 
 const tokens = createSessionTokens({ secret: SECRET, now });
 
-it('proves what it has signed', async () => {
+it('verifies its own tokens', async () => {
   expect(await tokens.verify(await tokens.mint(claims))).toEqual(claims);
 });
 
@@ -31,14 +31,14 @@ it('signs with HMAC-SHA256, and the subject is the user', async () => {
   expect(createHmac('sha256', SECRET).update(`${head}.${body}`).digest('base64url')).toBe(signature);
 });
 
-it('still proves what was signed with the previous secret, and signs with the new one alone', async () => {
+it('still verifies tokens of the previous secret, and signs only with the new one', async () => {
   const before = createSessionTokens({ secret: OTHER, now });
   const both = createSessionTokens({ secret: SECRET, previousSecret: OTHER, now });
   expect(await both.verify(await before.mint(claims))).toEqual(claims);
   expect(await before.verify(await both.mint(claims))).toBeUndefined();
 });
 
-it('takes a token made by hand like its own, so that the refusals below are due to what they change', async () => {
+it('accepts a correct hand-made token, so that the refusals below are due to their changes', async () => {
   expect(await tokens.verify(handMade(header, payload, SECRET))).toMatchObject({ userId: claims.userId });
 });
 
@@ -61,6 +61,6 @@ it.each<[string, string]>([
   ['a payload that is no object', `${encode(header)}.${Buffer.from('7').toString('base64url')}.x`],
   ['nothing', ''],
   ['a megabyte', 'a'.repeat(1_000_000)],
-])('proves nothing of %s', async (_, token) => {
+])('refuses a token with %s', async (_, token) => {
   expect(await tokens.verify(token)).toBeUndefined();
 });

@@ -10,7 +10,7 @@ const facts = (sessionId: string, changes: Partial<SessionFacts> = {}): SessionF
   expiresAt: new Date(time + HOUR_MS).toISOString(),
   ...changes,
 });
-/** A token is the name of its session here, and `forged` is none. */
+/** Here a token is the id of its session, and `forged` is invalid. */
 const tokens = {
   verify: (token: string) => {
     proofs += 1;
@@ -29,7 +29,7 @@ beforeEach(() => {
   stored = new Map(['a', 'b', 'c'].map((id) => [id, facts(id)]));
 });
 
-it('asks the database once and proves once, however often and however many at once a token comes', async () => {
+it('verifies a token once and asks the database once, for any number of sequential and concurrent uses', async () => {
   const verifier = start();
   const answers = await Promise.all(Array.from({ length: 100 }, () => verifier.verify('a')));
   expect(answers.every((answer) => answer === stored.get('a'))).toBe(true);
@@ -50,7 +50,7 @@ it('asks again after a minute', async () => {
   expect(await verifier.verify('a')).toBeUndefined();
 });
 
-it.each(['session:a', 'user:user of a'])('asks again at once where %s was invalidated', async (key) => {
+it.each(['session:a', 'user:user of a'])('asks again at once if %s was invalidated', async (key) => {
   const verifier = start();
   await verifier.verify('a');
   await verifier.verify('b');
@@ -61,7 +61,7 @@ it.each(['session:a', 'user:user of a'])('asks again at once where %s was invali
   expect(looked).toEqual(['a', 'b', 'a']);
 });
 
-it('keeps nothing that was looked up before an invalidation came', async () => {
+it('does not remember a look-up that began before an invalidation', async () => {
   let answer: (found: SessionFacts) => void = () => undefined;
   const verifier = createSessionVerifier({
     ...{ tokens, now: () => time },
@@ -80,7 +80,7 @@ it.each<[string, Partial<SessionFacts>]>([
   ['of a disabled person', { disabledAt: '2026-01-01T00:00:00Z' }],
   ['expired', { expiresAt: '2026-01-01T00:00:00Z' }],
   ['of somebody else', { userId: 'another' }],
-])('proves no session that is %s, and asks about it every five seconds at most', async (_, changes) => {
+])('refuses a session that is %s, and looks it up at most every five seconds', async (_, changes) => {
   const verifier = start();
   stored.set('a', facts('a', changes));
   for (let asked = 0; asked < 50; asked += 1) expect(await verifier.verify('a')).toBeUndefined();
@@ -90,20 +90,20 @@ it.each<[string, Partial<SessionFacts>]>([
   expect(await verifier.verify('a')).toBe(stored.get('a'));
 });
 
-it('keeps nothing of forged tokens, and never asks the database about them', async () => {
+it('remembers no forged tokens, and never looks them up', async () => {
   const verifier = start();
   for (let forged = 0; forged < 500; forged += 1) expect(await verifier.verify(`forged ${forged}`)).toBeUndefined();
   expect({ looked, kept: verifier.size() }).toEqual({ looked: [], kept: 0 });
 });
 
-it('forgets what was used longest ago once it is full', async () => {
+it('forgets the least recently used token once it is full', async () => {
   const verifier = start(2);
   for (const token of ['a', 'b', 'a', 'c']) await verifier.verify(token);
   expect(verifier.size()).toBe(2);
   expect([verifier.recall('a'), verifier.recall('b'), verifier.recall('c')].map((one) => one?.sessionId)).toEqual(['a', undefined, 'c']); // prettier-ignore
 });
 
-it('hands failures on, and keeps nothing of them', async () => {
+it('passes failures on, and does not remember them', async () => {
   let fails = true;
   const failing = () => (fails ? Promise.reject(new Error('away')) : Promise.resolve(facts('a')));
   const verifier = createSessionVerifier({ tokens, findSession: failing, now: () => time });

@@ -6,35 +6,35 @@ import type * as Sdk from '@opentelemetry/sdk-trace';
 import { parseTraceparent, type TraceContext } from './trace-context';
 import { installTracer, type Span, type SpanAttributes, type SpanOptions, type Tracer } from './tracer';
 
-/** Where traces go and how many of them. */
+/** Destination and sampling of traces. */
 interface TracingSettings {
   /** Name of the service in every trace. */
   readonly service: string;
   /** Further facts about this process, in every trace. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** Address of the collector; `/v1/traces` is put behind it (OTLP over HTTP, protobuf). */
+  /** Address of the collector; `/v1/traces` is appended (OTLP over HTTP, protobuf). */
   readonly endpoint: string;
   /** Sent with every export. */
   readonly headers: Readonly<Record<string, string>>;
   /** PEM text of the authorities behind the certificate of the collector; undefined: the system's. */
   readonly authorities: string | undefined;
-  /** Part of the traces that begin here that is recorded, 0 to 1. A caller's own decision is kept. */
+  /** Fraction of the traces begun here that are recorded, 0 to 1. A caller's decision is respected. */
   readonly sampleRatio: number;
   /** Pause between two exports, ms. Default 5,000. */
   readonly exportEveryMs?: number;
 }
 
-/** What tracing tells the service. */
+/** Events of tracing. */
 interface TracingEvents {
-  /** Spans that have left the process, or were lost because the collector did not take them. */
+  /** Spans that have left the process, or were lost because the collector did not accept them. */
   readonly onExport: (spans: number, outcome: 'exported' | 'failed') => void;
-  /** The collector takes no spans any more (a sentence says why), or takes them again (undefined). */
+  /** The collector no longer accepts spans (a sentence says why), or accepts them again (undefined). */
   readonly onCollector: (fault: string | undefined) => void;
 }
 
 /** Traces that are recorded and exported. */
 interface Tracing {
-  /** Exports what is left and ends. At most the time of one export, 10 s. Idempotent. */
+  /** Exports the remaining spans and ends. Takes at most the time of one export, 10 s. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -43,13 +43,10 @@ const MAX_WAITING_SPANS = 8_192;
 const SPANS_PER_EXPORT = 1_024;
 const EXPORT_TIMEOUT_MS = 10_000;
 const EXPORT_EVERY_MS = 5_000;
-/** Characters of a value; longer ones are cut. */
+/** Maximum characters of a value; longer ones are cut. */
 const MAX_VALUE_LENGTH = 1_024;
 
-/**
- * Records the traces of this process from now on. The libraries that it needs are loaded here and not before:
- * docs/adr/0074-spans-of-our-own.md.
- */
+/** Records the traces of this process from now on. Its libraries are loaded only here: docs/adr/0074-spans-of-our-own.md. */
 export const openTracing = async (settings: TracingSettings, events: TracingEvents): Promise<Tracing> => {
   const [api, sdk, exporters, resources] = await Promise.all([
     import('@opentelemetry/api'),
@@ -103,7 +100,7 @@ const createProvider = (
   });
 };
 
-/** Counts what an exporter exports, and tells when it begins and ceases to fail. */
+/** Counts exported spans, and reports when the exporter begins and ceases to fail. */
 const observed = (exporter: Sdk.SpanExporter, { onExport, onCollector }: TracingEvents): Sdk.SpanExporter => {
   let isFailing = false;
   return {
@@ -113,7 +110,7 @@ const observed = (exporter: Sdk.SpanExporter, { onExport, onCollector }: Tracing
         onExport(spans.length, error === undefined ? 'exported' : 'failed');
         if (isFailing !== (error !== undefined)) onCollector(error?.message);
         isFailing = error !== undefined;
-        // The batching would write a failure to the console of the process.
+        // The batch processor would write a failure to the console.
         done({ code: 0 });
       }),
     forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),

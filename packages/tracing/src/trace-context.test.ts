@@ -4,7 +4,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 
 describe('a process that records no traces', () => {
-  it('continues the trace of a header under a span of its own', () => {
+  it('continues the trace of a header with a new span', () => {
     const context = continueTrace(`00-${TRACE}-${SPAN}-01`);
     expect(context).toMatchObject({ traceId: TRACE, flags: 1 });
     expect(context.spanId).toMatch(/^[0-9a-f]{16}$/);
@@ -12,7 +12,7 @@ describe('a process that records no traces', () => {
     expect(formatTraceparent(context)).toBe(`00-${TRACE}-${context.spanId}-01`);
   });
 
-  it('takes a later version, which may say more, and answers as version 00', () => {
+  it('accepts a later version, which may contain more, and answers as version 00', () => {
     expect(continueTrace(`cc-${TRACE}-${SPAN}-01-what-the-future-holds`)).toMatchObject({ traceId: TRACE });
     expect(formatTraceparent(continueTrace(`cc-${TRACE}-${SPAN}-00`))).toMatch(/^00-/);
   });
@@ -37,8 +37,8 @@ describe('a process that records no traces', () => {
     expect(formatTraceparent(context)).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   });
 
-  it('never gives two requests one id', () => {
-    // More than the pool of random bytes holds, so that it is filled again in between.
+  it('never gives two requests the same id', () => {
+    // More than the pool of random bytes contains, so that it is refilled in between.
     const ids = Array.from({ length: 2_000 }, () => continueTrace(undefined)).flatMap(({ traceId, spanId }) => [
       traceId,
       spanId,
@@ -47,7 +47,7 @@ describe('a process that records no traces', () => {
   });
 });
 
-it('keeps flags that it does not know', () => {
+it('keeps unknown flags', () => {
   const header = `00-${TRACE}-${SPAN}-a3`;
   expect(formatTraceparent(parseTraceparent(header) ?? continueTrace(undefined))).toBe(header);
 });

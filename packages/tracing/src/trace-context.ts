@@ -15,8 +15,8 @@ const NO_TRACE = '0'.repeat(32);
 const NO_SPAN = '0'.repeat(16);
 
 /**
- * Reads the header `traceparent`; undefined where it is malformed. Strict: lower case, no zero ids, version 00 with nothing behind it; a later version
- * may carry more, version ff is forbidden.
+ * Reads the header `traceparent`; undefined if it is malformed. Strict: lower case, no zero ids, version 00 with nothing after it; a later
+ * version may contain more, version ff is forbidden.
  */
 export const parseTraceparent = (header: string): TraceContext | undefined => {
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(header) ?? [];
@@ -31,9 +31,7 @@ export const parseTraceparent = (header: string): TraceContext | undefined => {
 export const formatTraceparent = ({ traceId, spanId, flags }: TraceContext): string =>
   `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 
-/**
- * The position of a request in a process that records no traces: below the caller's, with its flags, or in a trace of its own that nobody records.
- */
+/** The position of a request in a process that records no traces: below the caller's, with its flags, or in a new unrecorded trace. */
 export const continueTrace = (header: string | undefined): TraceContext => {
   const received = header === undefined ? undefined : parseTraceparent(header);
   return { traceId: received?.traceId ?? randomHex(16), spanId: randomHex(8), flags: received?.flags ?? 0 };
@@ -43,7 +41,7 @@ const POOL_BYTES = 4_096;
 const pool = Buffer.allocUnsafeSlow(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** Random lower-case hex digits, two a byte; drawn from a pool, since every request needs some. */
+/** Random lower-case hex digits, two per byte; taken from a pool, since every request needs some. */
 const randomHex = (bytes: 8 | 16): string => {
   if (used + bytes > POOL_BYTES) {
     randomFillSync(pool);

@@ -1,13 +1,13 @@
 import { type TraceContext } from './trace-context';
 
-/** Role of a span: it answers somebody, asks somebody, or is work in between. */
+/** Role of a span: it serves a request, makes a request, or is internal work. */
 export type SpanKind = 'server' | 'client' | 'internal';
 
-/** Facts about a span. They are exported: no value of a client, no secret. */
+/** Facts about a span. They are exported, so they must not contain values of clients or secrets. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanOptions {
-  /** Of few: it names the kind of work, never an id. */
+  /** Low-cardinality: it names the kind of work, never an id. */
   readonly name: string;
   readonly kind: SpanKind;
   readonly attributes?: SpanAttributes;
@@ -16,37 +16,37 @@ export interface SpanOptions {
 /** A piece of work in a trace. */
 export interface Span {
   readonly context: TraceContext;
-  /** Whether the span is exported; a span that is not has ids all the same. */
+  /** Whether the span is exported; other spans have ids too. */
   readonly isRecorded: boolean;
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
-  /** Ends the span now; later calls do nothing. `failure` is a code, undefined where the work succeeded. */
+  /** Ends the span now; later calls do nothing. `failure` is a code, undefined if the work succeeded. */
   end(failure?: string): void;
 }
 
-/** Begins the spans of a process. */
+/** Starts the spans of a process. */
 export interface Tracer {
-  /** Begins a span below the one that the header `traceparent` names; undefined or malformed: in a trace of its own, which is recorded or not as sampling decides. */
+  /** Starts a span below the one in the header `traceparent`; undefined or malformed: in a new trace, which sampling may record. */
   start(options: SpanOptions, traceparent: string | undefined): Span;
-  /** Begins a span below another one of this process. */
+  /** Starts a span below another one of this process. */
   startBelow(options: SpanOptions, parent: Span): Span;
-  /** Runs work during which the span is {@link current}, in everything that the work awaits too. */
+  /** Runs work during which the span is {@link current}, including in everything that the work awaits. */
   within<T>(span: Span, work: () => T): T;
-  /** The recorded span that runs now. */
+  /** The current recorded span. */
   current(): Span | undefined;
 }
 
 let installed: Tracer | undefined;
 
-/** The tracer of this process; undefined where none was installed, which is the usual case. */
+/** The tracer of this process; undefined if none was installed, which is the usual case. */
 export const tracer = (): Tracer | undefined => installed;
 
-/** Makes a tracer that of this process; undefined takes it away. */
+/** Installs the tracer of this process; undefined removes it. */
 export const installTracer = (one: Tracer | undefined): void => {
   installed = one;
 };
 
-/** Runs work as a span below the current one. Where there is none, or nothing is recorded, the work runs alone. */
+/** Runs work as a span below the current one. Without one, or if nothing is recorded, the work runs without a span. */
 export const traced = <T>(describe: () => SpanOptions, work: () => Promise<T>): Promise<T> => {
   const current = installed?.current();
   if (installed === undefined || current === undefined) return work();
@@ -54,7 +54,7 @@ export const traced = <T>(describe: () => SpanOptions, work: () => Promise<T>): 
   return endWith(span, installed.within(span, work));
 };
 
-/** Ends a span when the work has ended; resolves and rejects as the work does. */
+/** Ends a span when the work has ended; resolves and rejects like the work. */
 export const endWith = async <T>(span: Span, work: Promise<T>): Promise<T> => {
   try {
     const value = await work;
@@ -66,7 +66,7 @@ export const endWith = async <T>(span: Span, work: Promise<T>): Promise<T> => {
   }
 };
 
-/** Name of a failure, which never carries a value: its code, else its class. */
+/** Name of a failure without any value: its code, else its class. */
 const failureOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { openTracing, traced, tracer } from '../src/index';
 
-/** A collector that answers as it is told, and keeps the texts of what it was sent. */
+/** A collector with configurable answers that records the texts it receives. */
 const startCollector = async () => {
   const state = { status: 200, isSilent: false, received: [] as string[] };
   const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ const open = async (endpoint: string, sampleRatio = 1) => {
 
 const end = (name: string): void => tracer()?.start({ name, kind: 'server' }, undefined).end();
 
-it('exports what is left when it is closed, and records nothing afterwards', async () => {
+it('exports remaining spans when it is closed, and records nothing afterwards', async () => {
   const collector = await startCollector();
   const { tracing, counts } = await open(`${collector.url}/`);
   end('the last request');
@@ -47,11 +47,11 @@ it('exports what is left when it is closed, and records nothing afterwards', asy
   await collector.stop();
 });
 
-it('tells once that the collector takes nothing, and once that it does again', async () => {
+it('reports once that the collector accepts nothing, and once that it does again', async () => {
   const collector = await startCollector();
   const { tracing, counts, said } = await open(collector.url);
   collector.state.status = 400;
-  // As many as are sent at once.
+  // As many as one export sends.
   const send = async (): Promise<void> => {
     const before = counts.exported + counts.failed;
     for (let index = 0; index < 1_024; index += 1) end('a request');
@@ -68,12 +68,12 @@ it('tells once that the collector takes nothing, and once that it does again', a
   await collector.stop();
 });
 
-it('holds a bounded number of spans while the collector is silent, and loses the others', async () => {
+it('holds a bounded number of spans while the collector is silent, and drops the others', async () => {
   const collector = await startCollector();
   collector.state.isSilent = true;
   const { tracing, counts } = await open(collector.url);
   for (let index = 0; index < 50_000; index += 1) end('a request');
-  // Closing cuts the connections of the exports that are under way.
+  // Closing closes the connections of running exports.
   const closing = tracing.close();
   collector.state.isSilent = false;
   await collector.stop();
@@ -83,7 +83,7 @@ it('holds a bounded number of spans while the collector is silent, and loses the
   expect(counts.failed).toBeGreaterThanOrEqual(8_192);
 });
 
-it('records the share of traces that begin here, and what a caller records', async () => {
+it('records the sampled share of its own traces, and those that a caller records', async () => {
   const collector = await startCollector();
   const { tracing, counts } = await open(collector.url, 0.25);
   const caller = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7';
@@ -100,7 +100,7 @@ it('records the share of traces that begin here, and what a caller records', asy
   await collector.stop();
 });
 
-it('names the failure of work by its code or class, and throws it on', async () => {
+it('names the failure of work by its code or class, and rethrows it', async () => {
   const collector = await startCollector();
   const { tracing } = await open(collector.url);
   const recorder = tracer();
@@ -123,7 +123,7 @@ it('names the failure of work by its code or class, and throws it on', async () 
   await collector.stop();
 });
 
-it('runs work alone where no span is current', async () => {
+it('runs work without a span if none is current', async () => {
   const describe = jest.fn();
   await expect(traced(describe, () => Promise.resolve('done'))).resolves.toBe('done');
   const collector = await startCollector();

@@ -117,7 +117,7 @@ describe('ISO 8601', () => {
     expect(parseIsoDate(text)).toBeUndefined();
   });
 
-  it('is not a megabyte', () => {
+  it('is not a megabyte of text', () => {
     expect(parseIsoDate(`2024-01-01T10:00:00.${'1'.repeat(1_000_000)}`)).toBeUndefined();
   });
 
@@ -127,7 +127,7 @@ describe('ISO 8601', () => {
 });
 
 describe('formats', () => {
-  it('replace their tokens and nothing else', () => {
+  it('replace only their tokens', () => {
     expect(formatDate(0, 'YYYYMMDD YY M D hh HHmmss S SSS T')).toBe('19700101 YY M D hh 000000 S 000 T');
   });
 });

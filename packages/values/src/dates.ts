@@ -13,11 +13,11 @@ interface CivilDay {
   readonly day: number;
 }
 
-/** The years 0000 to 9999, UTC: what ISO 8601 writes with four digits. Epoch milliseconds, both ends included. */
+/** The years 0000 to 9999, UTC: those that ISO 8601 writes with four digits. Epoch milliseconds, inclusive. */
 export const EARLIEST = -62_167_219_200_000;
 export const LATEST = 253_402_300_799_999;
 
-/** Whether a number of epoch milliseconds is one that a date can be. False for NaN. */
+/** Whether epoch milliseconds are within the range of dates. False for NaN. */
 export const isInstant = (moment: number): boolean => moment >= EARLIEST && moment <= LATEST;
 
 const DAYS_PER_ERA = 146_097;
@@ -80,14 +80,14 @@ export const timeOfDay = (moment: number): number => moment - dayOf(moment) * DA
 /** 0 is Sunday. */
 export const weekdayOf = (moment: number): number => (((dayOf(moment) + 4) % 7) + 7) % 7;
 
-/** Ten thousand years: more months lead out of the calendar, from any of its moments. */
+/** Ten thousand years: more months leave the calendar from any of its moments. */
 export const MOST_MONTHS = 120_000;
 
-/** The moment some months later or earlier, at most {@link MOST_MONTHS}; a day that the month does not have becomes its last. */
+/** The moment some months later or earlier, at most {@link MOST_MONTHS}; a day that the month does not have becomes its last day. */
 export const addMonths = (moment: number, wanted: number): number => {
   const months = Math.max(-MOST_MONTHS, Math.min(wanted, MOST_MONTHS));
   const whole = Math.floor(moment);
-  // The platform's dates take a third of the time of arithmetic on civil days, but no parts of a millisecond.
+  // The platform's dates are three times as fast as arithmetic on civil days, but do not support fractions of a millisecond.
   const date = new Date(whole);
   const day = date.getUTCDate();
   date.setUTCMonth(date.getUTCMonth() + months, 1);
@@ -105,22 +105,22 @@ export const monthsBetween = (from: number, to: number): number => {
   return addMonths(from, months) > to ? months - 1 : months;
 };
 
-/** Longer strings are no dates. */
+/** Longer strings are not dates. */
 const LONGEST = 40;
 
 const ISO_DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
-/** An ISO 8601 date as {@link readIsoDate} reads it, of the years 0000 to 9999, UTC; undefined for every other string. */
+/** An ISO 8601 date as {@link readIsoDate} reads it, in the years 0000 to 9999, UTC; undefined for every other string. */
 export const parseIsoDate = (text: string): number | undefined => {
   const moment = readIsoDate(text);
   return moment !== undefined && isInstant(moment) ? moment : undefined;
 };
 
 /**
- * Reads an ISO 8601 date: `2024-05-01`, `2024-05-01T10:30`, with seconds, with fractions (cut to milliseconds), with `Z` or an
- * offset of at most 14 hours; a space may stand for the `T`. Without a zone it is UTC. Answers epoch milliseconds, or undefined where
- * the string is no date or the day or time does not exist. An offset may lead out of the years that dates have ({@link isInstant}).
+ * Reads an ISO 8601 date: `2024-05-01`, `2024-05-01T10:30`, with seconds, with fractions (cut to milliseconds), with `Z` or an offset of at
+ * most 14 hours; a space may stand for the `T`. Without a zone it is UTC. Answers epoch milliseconds, or undefined if the string is not a
+ * date or the day or time does not exist. An offset may lead out of the range of dates ({@link isInstant}).
  */
 export const readIsoDate = (text: string): number | undefined => {
   const match = text.length <= LONGEST ? ISO_DATE.exec(text) : null;
@@ -149,7 +149,7 @@ const TOKENS = /YYYY|MM|DD|HH|mm|ss|SSS/g;
 /** ISO 8601 with milliseconds, UTC. */
 const ISO_FORMAT = 'YYYY-MM-DDTHH:mm:ss.SSSZ';
 
-/** Writes a moment, UTC: YYYY, MM, DD, HH (00 to 23), mm, ss and SSS are replaced, all else stays. */
+/** Writes a moment, UTC: YYYY, MM, DD, HH (00 to 23), mm, ss and SSS are replaced, everything else is kept. */
 export const formatDate = (moment: number, format: string = ISO_FORMAT): string => {
   const { year, month, day } = civilDayOf(moment);
   const time = Math.floor(timeOfDay(moment));
@@ -165,7 +165,7 @@ export const formatDate = (moment: number, format: string = ISO_FORMAT): string 
   return format.replace(TOKENS, (token) => String(parts[token]).padStart(token.length, '0'));
 };
 
-/** An instant in epoch ms; NaN for what is no date: another type, text that is no ISO 8601 date, a year beyond 9999. */
+/** An instant in epoch ms; NaN for anything else: another type, text that is not an ISO 8601 date, a year beyond 9999. */
 export const instantOf = (value: unknown): number => {
   if (typeof value === 'string') return parseInstant(value);
   if (typeof value === 'number' && isInstant(value)) return value;
@@ -183,7 +183,7 @@ const DATE_LENGTH = 10;
 const SECONDS_LENGTH = 20;
 const MILLISECONDS_LENGTH = 24;
 
-/** The three usual spellings are read directly, five times as fast as by the parser of all spellings. */
+/** The three usual forms are parsed directly, five times as fast as by the general parser. */
 const parseInstant = (text: string): number => {
   const { length } = text;
   if (length !== DATE_LENGTH && length !== SECONDS_LENGTH && length !== MILLISECONDS_LENGTH) return parseAny(text);
@@ -197,7 +197,7 @@ const parseInstant = (text: string): number => {
 
 const parseAny = (text: string): number => parseIsoDate(text) ?? Number.NaN;
 
-/** Two digits at a place; NaN where there are none. */
+/** Two digits at a position; NaN if there are none. */
 const twoDigits = (text: string, at: number): number => {
   const tens = text.charCodeAt(at) - ZERO;
   const ones = text.charCodeAt(at + 1) - ZERO;

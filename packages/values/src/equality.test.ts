@@ -5,11 +5,11 @@ import { areEqual as equal, areEqualBy } from './equality';
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
 describe('equality', () => {
-  it('is that of the platform for JSON values', () => {
+  it("agrees with the platform's for JSON values", () => {
     fc.assert(fc.property(json, json, (a, b) => equal(a, b) === isDeepStrictEqual(a, b)));
   });
 
-  it('holds of a copy, whatever the order of keys', () => {
+  it('holds for a copy, with any order of keys', () => {
     const reversed = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(reversed);
       if (typeof value !== 'object' || value === null) return value;
@@ -22,7 +22,7 @@ describe('equality', () => {
     fc.assert(fc.property(json, (value) => equal(value, reversed(value))));
   });
 
-  it('does not reach through prototypes', () => {
+  it('ignores prototypes', () => {
     expect(equal({}, { toString: null })).toBe(false);
     expect(equal({ a: 1 }, Object.create({ a: 1 }))).toBe(false);
     expect(equal(JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": 1}'))).toBe(true);
@@ -30,14 +30,14 @@ describe('equality', () => {
     expect(equal(JSON.parse('{"__proto__": {}}'), { a: {} })).toBe(false);
   });
 
-  it('is identity for what JSON cannot hold', () => {
+  it('is identity for values that JSON cannot represent', () => {
     const day = new Date(0);
     expect(equal(day, day)).toBe(true);
     expect(equal(day, new Date(0))).toBe(false);
     expect(equal({ day }, { day: new Date(0) })).toBe(false);
   });
 
-  it('does not mind depth', () => {
+  it('works at any depth', () => {
     const nest = (depth: number): unknown => {
       let value: unknown = 1;
       for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { value };
@@ -47,7 +47,7 @@ describe('equality', () => {
     expect(equal(nest(200_000), nest(200_001))).toBe(false);
   });
 
-  it('looks at wide objects that are frozen, and at those that are not', () => {
+  it('works for wide objects, frozen or not', () => {
     const wide = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, index]));
     const frozen = Object.freeze({ ...wide });
     for (const other of [wide, frozen, frozen]) {
@@ -59,17 +59,17 @@ describe('equality', () => {
   });
 });
 
-describe('equality by a comparison of texts', () => {
+describe('equality with a comparison of texts', () => {
   const isEqualText = (left: string, right: unknown): boolean => left.length === String(right).length;
 
-  it('asks it about every text, and about no key', () => {
+  it('calls it for every text, and for no key', () => {
     expect(areEqualBy('a', 'b', { isEqualText })).toBe(true);
     expect(areEqualBy([{ a: 'a' }], [{ a: 'b' }], { isEqualText })).toBe(true);
     expect(areEqualBy([{ a: 'a' }], [{ b: 'a' }], { isEqualText })).toBe(false);
     expect(areEqualBy(['a'], ['ab'], { isEqualText })).toBe(false);
   });
 
-  it('tells how many parts it will look at before it does', () => {
+  it('announces the number of parts before it compares them', () => {
     const told: (readonly [number, number])[] = [];
     const onParts = (parts: number, keys: number): void => void told.push([parts, keys]);
     areEqualBy([{ a: 1 }, 2], [{ b: 1, c: 2 }, 2], { isEqualText, onParts });

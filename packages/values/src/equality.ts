@@ -2,10 +2,10 @@
  * Equality and kinds are shared by tables, formulas and contexts: docs/adr/0031-values-text-and-dates-are-one-package.md.
  */
 
-/** An object as JSON makes them, with its own members. */
+/** A plain JSON object with its own members. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Whether a value is an object as JSON makes them: of no class. Objects of another realm count too. */
+/** Whether a value is a plain JSON object, without a class. Objects of another realm count too. */
 export const isPlainObject = (value: unknown): value is PlainObject => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -18,18 +18,21 @@ export const isMissing = (value: unknown): value is null | undefined => value ==
 
 /** How the parts of two values are compared. */
 export interface Comparison {
-  /** Whether a text equals the value at the same place of the other side. Default: it is the same text. */
+  /** Whether a text equals the value at the same position of the other side. Default: it is the same text. */
   readonly isEqualText?: (left: string, right: unknown) => boolean;
-  /** Is told, before the parts of two lists or objects are compared, how many the left one has, and how many keys of the right one were counted. May throw. */
+  /**
+   * Called before the parts of two lists or objects are compared, with the number of parts of the left one, and the number of keys counted
+   * in the right one. May throw.
+   */
   readonly onParts?: (parts: number, countedKeys: number) => void;
 }
 
 const EXACT: Comparison = {};
 
 /**
- * Deep equality of JSON values: same type and same content; lists in order, objects by their own keys in any order, 0 equals -0. What JSON
- * cannot hold equals only itself. Does not recurse, so depth does not matter; looks at each part of the smaller value at most once, where the
- * right one is frozen or small.
+ * Deep equality of JSON values: same type and same content; lists in order, objects by their own keys in any order, 0 equals -0. A value
+ * that JSON cannot represent equals only itself. Does not recurse, so any depth works; visits each part of the smaller value at most once
+ * if the right one is frozen or small.
  */
 export const areEqual = (left: unknown, right: unknown): boolean =>
   left === right || (isComposite(left) && isComposite(right) && areEqualDeep(left, right, EXACT));
@@ -55,7 +58,7 @@ const areEqualDeep = (left: object, right: object, { isEqualText, onParts }: Com
   return true;
 };
 
-/** Leaves the parts of two values to be compared, in pairs; false where they differ in shape. */
+/** Pushes the parts of two values as pairs to compare; false if they differ in shape. */
 const pushParts = (a: unknown, b: unknown, pending: unknown[], onParts: Comparison['onParts']): boolean => {
   if (typeof a !== 'object') return false;
   if (Array.isArray(a)) {
@@ -76,13 +79,13 @@ const pushParts = (a: unknown, b: unknown, pending: unknown[], onParts: Comparis
   return true;
 };
 
-/** Counting is as dear as looking at every key. Smaller objects are not worth remembering. */
+/** Counting costs as much as visiting every key. Counts of smaller objects are not worth remembering. */
 const REMEMBERED_KEYS = 32;
 const keyCounts = new WeakMap<object, number>();
 
 /**
- * How many keys an object has. The right side of a comparison is usually an argument of an operator, which never changes and is compared with
- * every element of a list: it is counted once and not once an element.
+ * How many keys an object has. The right side of a comparison is usually an argument of an operator, which never changes and is compared
+ * with every element of a list: it is counted once instead of once per element.
  */
 const countKeys = (object: object): number => {
   const known = keyCounts.get(object);

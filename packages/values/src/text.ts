@@ -1,20 +1,20 @@
-/** Finds a string in another from a UTF-16 position on; answers its position or -1. */
+/** Finds a string in another, starting at a UTF-16 position; answers its position or -1. */
 type FindText = (text: string, from: number) => number;
 
 /**
- * Up to this length the platform's search looks at each character a bounded number of times. Beyond, it considers only the last
- * 250 characters of what it seeks and takes time of the product of both lengths: half a minute for 500,000 characters in 1,000,000.
+ * Up to this length the platform's search reads each character a bounded number of times. Beyond it, the search considers only the last 250
+ * characters of the sought string, and its time is the product of both lengths: half a minute for 500,000 characters in 1,000,000.
  */
 const PLATFORM_SEARCH_LENGTH = 250;
 
-/** Prepares a search that takes time linear in the text, however long and repetitive the string it seeks. */
+/** Prepares a search in linear time, for any length and repetitiveness of the sought string. */
 export const finderOf = (sought: string): FindText =>
   sought.length <= PLATFORM_SEARCH_LENGTH ? (text, from) => text.indexOf(sought, from) : knuthMorrisPratt(sought);
 
-/** Whether a text holds the string that the search was prepared for. */
+/** Whether a text contains the string of a prepared search. */
 export type HoldsText = (text: string) => boolean;
 
-/** As {@link finderOf}, where the position does not matter. */
+/** As {@link finderOf}, if the position does not matter. */
 export const searchFor = (sought: string): HoldsText => {
   if (sought.length <= PLATFORM_SEARCH_LENGTH) return (text) => text.includes(sought);
   const find = knuthMorrisPratt(sought);
@@ -44,7 +44,7 @@ const bordersOf = (sought: string): Int32Array => {
   return borders;
 };
 
-/** How much of the sought string matches after one more character. */
+/** Length of the matched prefix after one more character. */
 const advance = (sought: string, borders: Int32Array, matchedBefore: number, unit: number): number => {
   let matched = matchedBefore;
   while (matched > 0 && sought.charCodeAt(matched) !== unit) matched = borders[matched] ?? 0;
@@ -52,8 +52,8 @@ const advance = (sought: string, borders: Int32Array, matchedBefore: number, uni
 };
 
 /**
- * Strings are counted in Unicode code points, so that no function cuts a character in half. Most strings hold no surrogates, and
- * for them a code point is a UTF-16 unit.
+ * Strings are counted in Unicode code points, so that no function splits a character. Most strings contain no surrogates, and in them a
+ * code point is a UTF-16 unit.
  */
 const SURROGATE = /[\ud800-\udfff]/;
 
@@ -79,7 +79,7 @@ export const sliceText = (text: string, start: number, end: number): string => {
   return text.slice(from, unitOf(text, from, end - start));
 };
 
-/** The UTF-16 position that lies a number of code points behind another. */
+/** The UTF-16 position a number of code points after another. */
 const unitOf = (text: string, from: number, count: number): number => {
   let unit = from;
   for (let passed = 0; passed < count && unit < text.length; passed += 1) unit += isPair(text, unit) ? 2 : 1;

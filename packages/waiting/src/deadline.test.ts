@@ -5,7 +5,7 @@ import { LATE, resultWithin, settledWithin, withDeadline } from './deadline';
 const never = new Promise<never>(() => undefined);
 
 describe('resultWithin', () => {
-  it('hands on the outcome of work that is done in time', async () => {
+  it('returns the outcome of work that is done in time', async () => {
     await expect(resultWithin(Promise.resolve(7), 1_000)).resolves.toBe(7);
     await expect(resultWithin(Promise.reject(new RangeError('no')), 1_000)).rejects.toThrow(RangeError);
   });
@@ -14,10 +14,10 @@ describe('resultWithin', () => {
     await expect(resultWithin(never, 1)).resolves.toBe(LATE);
   });
 
-  it('takes a reply that lay in the socket while the process was busy past the deadline', async () => {
+  it('accepts a reply that was in the socket while the process was busy beyond the deadline', async () => {
     const { here, there, close } = await socketPair();
     const reply = once(here, 'data').then(([data]) => String(data));
-    // Begins in the check phase: the timer is looked at before the socket.
+    // Starts in the check phase, so that the timer is processed before the socket.
     await new Promise((resolve) => setImmediate(resolve));
     const answer = resultWithin(reply, 1);
     there.write('reply');
@@ -31,12 +31,12 @@ describe('resultWithin', () => {
 describe('withDeadline', () => {
   const late = (): Error => new RangeError('late');
 
-  it('hands on the outcome of work that is done in time', async () => {
+  it('returns the outcome of work that is done in time', async () => {
     await expect(withDeadline(Promise.resolve(5), 10_000, late)).resolves.toBe(5);
     await expect(withDeadline(Promise.reject(new TypeError('no')), 10_000, late)).rejects.toThrow('no');
   });
 
-  it('gives up on work that is not, and does not mind that it fails later', async () => {
+  it('gives up on work that is not, and ignores its later failure', async () => {
     let fail: (error: Error) => void = () => undefined;
     const work = new Promise<never>((_resolve, reject) => (fail = reject));
     await expect(withDeadline(work, 5, late)).rejects.toThrow('late');
@@ -46,7 +46,7 @@ describe('withDeadline', () => {
 });
 
 describe('settledWithin', () => {
-  it('tells whether the work has ended, well or badly', async () => {
+  it('answers whether the work has ended, successfully or not', async () => {
     await expect(settledWithin(Promise.resolve(), 10_000)).resolves.toBe(true);
     await expect(settledWithin(Promise.reject(new Error('no')), 10_000)).resolves.toBe(true);
     await expect(settledWithin(never, 1)).resolves.toBe(false);

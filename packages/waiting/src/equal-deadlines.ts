@@ -1,17 +1,17 @@
-/** Things that wait equally long at most. */
+/** A set of things with deadlines of equal length. */
 export interface EqualDeadlines<T> {
-  /** Begins to wait for a thing that is not waited for. */
+  /** Adds a thing that is not in the set. */
   add(item: T): void;
-  /** Ends the wait for a thing, if it lasts. */
+  /** Removes a thing, if present. */
   delete(item: T): void;
 }
 
 /**
- * Deadlines of one length for many things at once, which nearly all end before: one timer for all, and no work for a thing but that of a map. `onPassed`
- * is called with each whose time, ms, is over; it must not throw. The timer keeps no process alive.
+ * Deadlines of one length for many things at once, nearly all of which end earlier: one timer for all, and only a map operation per thing.
+ * `onPassed` is called with each thing whose time, ms, is over; it must not throw. The timer does not keep the process alive.
  */
 export const createEqualDeadlines = <T>(lengthMs: number, onPassed: (item: T) => void): EqualDeadlines<T> => {
-  /** When each is due, the first to be due first. */
+  /** Due times, earliest first. */
   const due = new Map<T, number>();
   let timer: NodeJS.Timeout | undefined;
   const arm = (delayMs: number): void => {

@@ -10,7 +10,7 @@ const faults: ThreadFaults = {
   stopped: () => fault('shutting_down'),
 };
 
-/** Answers a number with its double; holds its thread for ever, or ends it, where a text says so. */
+/** Answers a number with its double; certain texts make it block its thread for ever, or end it. */
 const WORK = `
   const { parentPort, threadId } = require('node:worker_threads');
   parentPort.on('message', (job) => {
@@ -38,7 +38,7 @@ afterEach(() => pool.stop());
 const LATER = 600_000;
 const run = (job: unknown, withinMs = LATER): Promise<unknown> => pool.run(job, Date.now() + withinMs);
 
-it('answers each job with its own answer, also where jobs wait for a thread', async () => {
+it('answers each job with its own answer, even if jobs wait for a thread', async () => {
   open();
   expect(pool.status()).toEqual({ threads: 0, busy: 0, waiting: 0, keptBytes: 0 });
   const answers = await Promise.all([1, 2, 3, 4].map((job) => run(job)));
@@ -46,7 +46,7 @@ it('answers each job with its own answer, also where jobs wait for a thread', as
   expect(pool.status()).toEqual({ threads: 1, busy: 0, waiting: 0, keptBytes: 8 });
 });
 
-it('ends a thread that overruns, says so, and goes on with another one', async () => {
+it('ends a thread that exceeds its time, reports it, and continues with another one', async () => {
   open({ maxRunMs: 100 });
   await expect(run('for ever')).rejects.toMatchObject({
     code: 'evaluation_failed',
@@ -63,7 +63,7 @@ it('ends a thread at the deadline of its job', async () => {
   expect(events).toEqual(['started', 'overran', 'started', 'finished']);
 });
 
-it('refuses what finds no place in the queue, and what waits until its deadline', async () => {
+it('refuses a job beyond the queue, and one that waits until its deadline', async () => {
   open({ maxWaiting: 1 });
   const endless = run('for ever', 2_000);
   const waiting = run(1, 50);
@@ -81,7 +81,7 @@ it('starts another thread after one has crashed', async () => {
   expect(events).toEqual(['started', 'crashed', 'started', 'finished']);
 });
 
-it('gives a job to the free thread that has had the like', async () => {
+it('gives a job to a free thread with the same affinity', async () => {
   open({ size: 2 });
   const [a, b] = await Promise.all([run('a'), run('b')]);
   expect(a).not.toBe(b);
@@ -89,7 +89,7 @@ it('gives a job to the free thread that has had the like', async () => {
   expect(await run('a')).toBe(a);
 });
 
-it('lets what runs end when it stops, and refuses what waits and what comes', async () => {
+it('finishes running jobs when it stops, and refuses waiting and new ones', async () => {
   open();
   const running = run(5);
   const waiting = run(6);

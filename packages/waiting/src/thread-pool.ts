@@ -1,15 +1,15 @@
 import { type Worker } from 'node:worker_threads';
 import { settledWithin } from './deadline';
 
-/** Why a job has no answer, in the words of whoever owns the pool. */
+/** Errors of jobs without an answer, made by the pool's owner. */
 export interface ThreadFaults {
-  /** `limit` jobs wait already. */
+  /** `limit` jobs already wait. */
   readonly tooMany: (limit: number) => Error;
   /** The deadline of the job passed. */
   readonly tooLate: () => Error;
   /** The job ran longer than `limitMs`. */
   readonly tooLong: (limitMs: number) => Error;
-  /** The thread ended by itself; its memory may not have sufficed. */
+  /** The thread ended by itself, perhaps for lack of memory. */
   readonly ended: (cause: unknown) => Error;
   /** The pool stops. */
   readonly stopped: () => Error;
@@ -18,15 +18,15 @@ export interface ThreadFaults {
 export interface ThreadPoolOptions<Job, Answer> {
   /** Starts a thread, which answers each message with one message, in order. */
   readonly start: () => Worker;
-  /** Threads at most; each is started with the first job for which none is free. */
+  /** Maximum number of threads; each is started by the first job that finds none free. */
   readonly size: number;
   /** Jobs that may wait for a free thread; more are refused with `overloaded`. */
   readonly maxWaiting: number;
-  /** Milliseconds that one job may run; a thread that overruns is ended and started anew. */
+  /** Milliseconds that one job may run; a thread that exceeds it is ended and restarted. */
   readonly maxRunMs: number;
   /** Affinity of a job: it goes to a free thread that has run a job of the same affinity, if there is one. */
   readonly affinityOf: (job: Job) => string;
-  /** Bytes that a thread keeps for later jobs, as its last answer says. */
+  /** Bytes that a thread keeps for later jobs, according to its last answer. */
   readonly keptBytesOf: (answer: Answer) => number;
   readonly onEvent: (event: ThreadEvent) => void;
   readonly faults: ThreadFaults;
@@ -34,7 +34,7 @@ export interface ThreadPoolOptions<Job, Answer> {
 
 export interface ThreadEvent {
   readonly type: 'started' | 'finished' | 'refused' | 'expired' | 'overran' | 'crashed';
-  /** From the start of a job to its end, where one ended. */
+  /** Time from the start of a finished job to its end. */
   readonly ms?: number;
 }
 
@@ -43,7 +43,7 @@ export interface ThreadPool<Job, Answer> {
   /** `deadline` is epoch ms. Rejects with one of the pool's `faults`. */
   run(job: Job, deadline: number): Promise<Answer>;
   status(): ThreadPoolStatus;
-  /** Refuses what waits, gives what runs `drainMs` to end, and ends the threads. Idempotent. */
+  /** Refuses waiting jobs, gives running ones `drainMs` to end, and ends the threads. Idempotent. */
   stop(drainMs?: number): Promise<void>;
 }
 
@@ -71,11 +71,11 @@ interface Thread<Job, Answer> {
   keptBytes: number;
 }
 
-/** Kinds of jobs that are remembered of a thread. */
+/** Maximum affinities that are remembered per thread. */
 const MOST_AFFINITIES = 200;
 
 /**
- * A thread is free, busy with one task, or ended. A task waits, runs in one thread, or is settled; settling it clears its timer, whichever way it
+ * A thread is free, busy with one task, or ended. A task waits, runs in one thread, or is settled; settling it clears its timer, however it
  * ends: the answer, its deadline, its overrun, the end of its thread, or the stop of the pool.
  */
 export const createThreadPool = <Job, Answer>(options: ThreadPoolOptions<Job, Answer>): ThreadPool<Job, Answer> =>
@@ -176,7 +176,7 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
     this.next();
   }
 
-  /** Nothing but the end of the thread stops what it computes. */
+  /** Only the end of the thread stops its computation. */
   private overrun(thread: Thread<Job, Answer>, task: Task<Job, Answer>): void {
     this.settle(thread);
     this.threads.delete(thread);
@@ -199,7 +199,7 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
     task.reject(this.options.faults.tooLate());
   }
 
-  /** Takes the task from its thread. */
+  /** Removes the task from its thread. */
   private settle(thread: Thread<Job, Answer>): Task<Job, Answer> | undefined {
     const { task } = thread;
     clearTimeout(task?.timer);

@@ -32,7 +32,7 @@ export interface AppContext extends HealthSource {
   readonly config: AdapterConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Undefined where JWT_SECRET is not set: then nobody has a session. */
+  /** Undefined if JWT_SECRET is not set: then nobody has a session. */
   readonly people: People | undefined;
 }
 
@@ -63,7 +63,7 @@ export const createAdapter = (context: AppContext): ServiceServer => {
   });
 };
 
-/** Everything that this service answers, as its configuration has it. */
+/** All routes of this service in this configuration. */
 export const routesOf = ({ config, people }: Pick<AppContext, 'config' | 'people'>): readonly DoorRoute[] => {
   const branding = brandingOf(config);
   return [

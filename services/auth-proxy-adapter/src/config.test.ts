@@ -24,7 +24,7 @@ it.each(['BACKEND_ANON_KEY', 'BACKEND_SERVICE_KEY'])(
   },
 );
 
-it('only the text true asks for the variables of passthrough', () => {
+it('only the text true requires the variables of passthrough', () => {
   expect(missingVariables(read({ EXTERNAL_AUTH_TOKEN_PASSTHROUGH: 'true' }))).toEqual([
     ...['ADMIN_EMAIL', 'BACKEND_URL', 'BACKEND_ANON_KEY', 'BACKEND_SERVICE_KEY'],
   ]);
@@ -41,7 +41,7 @@ describe('PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH', () => {
       }),
     );
 
-  it('is what the server does where it is not set, and where it says the same', () => {
+  it('follows the server if it is not set or says the same', () => {
     expect([told(undefined, 'true'), told('', 'true'), told('true', 'true')]).toEqual([true, true, true]);
     expect([told(undefined, undefined), told('false', undefined), told('yes', '1')]).toEqual([false, false, false]);
   });
@@ -51,7 +51,7 @@ describe('PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH', () => {
     ['true', 'TRUE'],
     ['false', 'true'],
     ['TRUE', 'true'],
-  ])('%j is refused at the start beside %j of the server', (flag, server) => {
+  ])('%j is refused at the start with %j of the server', (flag, server) => {
     expect(() => told(flag, server)).toThrow(/PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH.*contradicts/);
   });
 });

@@ -23,7 +23,7 @@ const CLAIM_PATH = {
   accepts: 'names of claims joined by dots, up to 200 characters',
 };
 
-/** A key of the identity stack. Where it is a JWT it belongs to this stack only if JWT_SECRET has signed it. */
+/** A key of the identity stack. If it is a JWT, it belongs to this stack only if JWT_SECRET signed it. */
 const backendKey = (env: string, meaning: string): Setting<Secret | undefined> => ({
   ...optional(secret(env, { meaning })),
   conflict: (key, { environment }) => {
@@ -43,7 +43,7 @@ const isSignedBy = (token: string, key: string): boolean => {
 
 const ENABLED = 'true';
 
-/** The flag for browsers. They would be shown links that lead nowhere, or none where they need them, if it were another one than that of the server. */
+/** The flag for browsers. If it differed from the server's, they would be shown dead links, or miss links that they need. */
 const flagForBrowsers: Setting<string | undefined> = {
   ...optional(
     text('PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH', {
@@ -57,7 +57,7 @@ const flagForBrowsers: Setting<string | undefined> = {
       : 'contradicts EXTERNAL_AUTH_TOKEN_PASSTHROUGH: leave it out, or set both alike',
 };
 
-/** Token passthrough: see docs/people.md. What is required with it may be missing at the start, and is then named in every answer. */
+/** Token passthrough: see docs/people.md. Required variables may be missing at the start; every answer then names them. */
 const passthroughSettings = {
   tokenPassthrough: text('EXTERNAL_AUTH_TOKEN_PASSTHROUGH', {
     default: 'false',
@@ -131,7 +131,7 @@ const passthroughSettings = {
 
 const COLOR = { pattern: /^#[0-9a-fA-F]{6}$/, accepts: 'a colour as #rrggbb' };
 
-/** What people see of the operator on pages. */
+/** The operator's branding on pages. */
 const brandingSettings = {
   brandingName: text('BRANDING_NAME', {
     default: 'Decision service',
@@ -156,7 +156,7 @@ const brandingSettings = {
   }),
 };
 
-/** Everything that the environment may say to this service. */
+/** All settings of this service. */
 export const settings = {
   ...httpSettings(3006),
   ...databaseSettings,
@@ -175,7 +175,7 @@ export type AdapterConfig = Config<typeof settings>;
 export const isPassthrough = ({ tokenPassthrough }: Pick<AdapterConfig, 'tokenPassthrough'>): boolean =>
   tokenPassthrough === ENABLED;
 
-/** What browsers are told of it. */
+/** The flag that browsers see. */
 export const isPassthroughForBrowsers = (
   config: Pick<AdapterConfig, 'tokenPassthrough' | 'publicTokenPassthrough'>,
 ): boolean => (config.publicTokenPassthrough ?? config.tokenPassthrough) === ENABLED;

@@ -10,7 +10,7 @@ interface Opening {
   readonly stopper: Pick<Stopper, 'add'>;
 }
 
-/** Mails to people, where the operator has a mail server. */
+/** Mails to people, if the operator has a mail server. */
 export const openMail = ({ config, logger, metrics, stopper }: Opening): MailToPeople | undefined => {
   const mailer = openMailer(config, stopper);
   return mailer && { mailer, logger, metrics, publicUrl: config.publicUrl };

@@ -5,7 +5,7 @@ import { openSessions } from '@decision/infrastructure';
 import { type Database, findSignInWorkspace, recordSignIn } from '@decision/persistence';
 import { createRefusalGuard, type Logger, type Metrics } from '@decision/service-kit';
 import { cookieTokenOf, createTickets, type Tickets } from '@decision/sessions';
-import { createPlaces } from './door/places';
+import { createSignInSlots } from './door/sign-in-slots';
 import { type AdapterConfig, isPassthrough } from './config';
 import { createPassthrough } from './passthrough/admit';
 import { type ApplySavedMapping, createBeginSession } from './passthrough/begin-session';
@@ -31,15 +31,15 @@ const HOUR_MS = 3_600_000;
 /** Each hash takes 46 MiB and a thread for some tens of milliseconds. */
 const HASHES = { running: 2, waiting: 64 };
 
-/** Everything about people that routes need. */
+/** Everything that routes need about people. */
 export interface People extends Omit<PageContext, 'branding'> {
   readonly signIn: Omit<SignInContext, 'branding'>;
   readonly mail: MailToPeople | undefined;
-  /** Undefined where people sign in at no provider. */
+  /** Undefined without an OpenID provider. */
   readonly openId: Omit<OpenIdContext, 'branding'> | undefined;
 }
 
-/** Everything about people that needs the database and the secret of sessions; undefined where JWT_SECRET is not set. */
+/** Everything about people that needs the database and the secret of sessions; undefined if JWT_SECRET is not set. */
 export const openPeople = (opening: PeopleOpening): People | undefined => {
   const { config, database, cache, metrics, logger, applyMapping, mail } = opening;
   const sessions = openSessions({ database, cache, config, metrics });
@@ -61,7 +61,7 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
   const visitors = isPassthrough(config) ? visitorsByToken(passthrough) : visitorsBySession(verifier);
   const forget = async (workspace: string, key: string): Promise<void> => {
     verifier.forget(key);
-    // The announcement that was committed makes up for a message that is lost.
+    // The committed announcement replaces a lost message.
     await cache.invalidations.publish({ v: 1, kind: 'user', workspace_id: workspace, keys: [key] });
   };
   const guard = openGuard(metrics);
@@ -81,7 +81,7 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
     }),
     signIn: {
       ...{ database, tokens, workspaceId, sessionMs, visitors, forget, now: Date.now },
-      ...{ guard, places: createPlaces(HASHES), codeTickets: openTickets(config, 'second-factor', CODE_SECONDS) },
+      ...{ guard, slots: createSignInSlots(HASHES), codeTickets: openTickets(config, 'second-factor', CODE_SECONDS) },
     },
     sessionOf: (headers) => {
       const token = cookieTokenOf(headers);
@@ -118,7 +118,7 @@ const openTickets = ({ jwtSecret, jwtSecretPrevious }: AdapterConfig, purpose: s
     ...{ secret: jwtSecret?.reveal() ?? '', previousSecret: jwtSecretPrevious?.reveal() },
   });
 
-/** Slows addresses whose guesses were wrong too often. */
+/** Slows addresses with too many wrong guesses. */
 const openGuard = (metrics: Metrics): SignInContext['guard'] => {
   const refusals = metrics.counter({
     name: 'decision_sign_in_refusals_total',
@@ -132,7 +132,7 @@ const openGuard = (metrics: Metrics): SignInContext['guard'] => {
   });
 };
 
-/** Finds the id of the workspace of people, once. Throws `not_ready` while there is none, or several and none is named. */
+/** Finds the id of the people's workspace, once. Throws `not_ready` while there is none, or if there are several and none is configured. */
 const createWorkspaceFinder = (database: Database, slug: string | undefined): (() => Promise<string>) => {
   let known: string | undefined;
   return async () => {

@@ -35,7 +35,7 @@ const parts = (environment: Environment) => ({
   cacheStatus: () => ({ enabled: false, connected: false, channel: { enabled: false, ready: false, name: 'none' } }),
 });
 
-/** An adapter without a database, for what needs none. */
+/** An adapter without a database, for routes that need none. */
 export const startBareAdapter = async (
   environment: Environment,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> => {
@@ -49,9 +49,9 @@ export interface AdapterUnderTest {
   readonly workspaceId: string;
   /** Address of the database for its owner. */
   readonly databaseUrl: string;
-  /** What the mapping does: what is saved, until a test replaces it. */
+  /** The mapping in effect: the saved one, until a test replaces it. */
   mapping: ApplySavedMapping;
-  /** Takes the database away before the n-th thing that is asked of it. */
+  /** Cuts the database off before its n-th request. */
   readonly fault: Fault;
   /** Another process on the same database. */
   beside(): Promise<{ readonly url: string; stop(): Promise<void> }>;
@@ -62,7 +62,7 @@ export interface AdapterUnderTest {
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** An adapter on a database of its own. */
+/** An adapter on its own database. */
 export const startAdapter = async (environment: Environment = passthroughEnvironment): Promise<AdapterUnderTest> => {
   const stack = testStack();
   const url = await createMigratedDatabase(stack.databaseUrl, stack.uniqueName('adapter'));
@@ -109,12 +109,12 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
   return Object.assign(adapter, { url: first.url });
 };
 
-/** A token as a proxy attaches it, signed by nobody. */
+/** An unsigned token as a proxy attaches it. */
 export const tokenOf = (claims: object): string =>
   [{ alg: 'RS256' }, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .concat('nobody')
     .join('.');
 
-/** The name and value of the session cookie that an answer sets; undefined where it sets none. */
+/** The name and value of the session cookie that an answer sets; undefined if it sets none. */
 export const cookieOf = (answer: Response): string | undefined => answer.headers.getSetCookie()[0]?.split(';', 1)[0];

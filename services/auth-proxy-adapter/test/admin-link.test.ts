@@ -18,11 +18,11 @@ const run = async (more: Record<string, string> = {}, args: readonly string[] = 
 const use = (link: string | undefined, password: string) =>
   post(new URL(link ?? '').pathname, { password, again: password });
 
-it('needs the address of an administrator where there is none yet', async () => {
+it('needs the address of an administrator if there is none yet', async () => {
   expect(await run()).toEqual({ code: 1, lines: [expect.stringContaining('set ADMIN_EMAIL')] });
 });
 
-it('gives the administrator a password by a link of one use, without mail or a directory', async () => {
+it('gives the administrator a password by a single-use link, without mail or a directory', async () => {
   const { code, lines } = await run({ ADMIN_EMAIL: 'boss@example.com' });
   expect([code, lines[0]]).toEqual([0, expect.stringMatching(/^boss@example\.com chooses a password here, once, until 20/)]); // prettier-ignore
   expect(lines[1]).toMatch(/^https:\/\/decisions\.example\.com\/auth\/reset\/\w{12}_[\w-]{43}$/);
@@ -31,7 +31,7 @@ it('gives the administrator a password by a link of one use, without mail or a d
   expect(await signIn('boss@example.com')).toBeDefined();
 });
 
-it('turns a lost second factor off where that is asked for, and only there', async () => {
+it('turns a lost second factor off only on request', async () => {
   await adapter.sql(`update user_credentials set totp_secret = 'GEZDGNBVGY3TQOJQ'`);
   await use((await run()).lines[1], PASSWORD);
   expect(await signIn('boss@example.com')).toBeUndefined();
@@ -39,7 +39,7 @@ it('turns a lost second factor off where that is asked for, and only there', asy
   expect(await signIn('boss@example.com')).toBeDefined();
 });
 
-it('says what it does not do: in passthrough mode, with words that it does not know, without a database', async () => {
+it('reports why it cannot run: in passthrough mode, with unknown arguments, without a database', async () => {
   expect((await run(passthroughEnvironment)).lines).toEqual([expect.stringContaining('Token passthrough is on')]);
   expect((await run({}, ['--force'])).lines).toEqual([expect.stringContaining('Usage:')]);
   expect((await run({ SIGN_IN_WORKSPACE: 'nowhere' })).lines).toEqual([expect.stringContaining('SIGN_IN_WORKSPACE')]);

@@ -5,7 +5,7 @@ import { type AdapterUnderTest, cookieOf, passthroughEnvironment, startAdapter, 
 import { openPeopleUnderTest } from './people-under-test';
 
 type Door = Parameters<typeof doorModule.createDoor>[0];
-/** The routes of each adapter that was started here, in turn. */
+/** The routes of each adapter started here. */
 const mockDoors: Door['routes'][] = [];
 jest.mock('../src/door/route', () => {
   const real = jest.requireActual<typeof doorModule>('../src/door/route');
@@ -21,11 +21,11 @@ jest.mock('../src/door/route', () => {
 type Headers = Readonly<Record<string, string>>;
 interface RawAnswer {
   readonly status: number;
-  /** Values by name in lower case; of a header that came twice, the values joined by a line break. */
+  /** Values by name in lower case; values of a repeated header are joined by a line break. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** Sends what no client library would: the target and the headers as they are. */
+/** Sends the target and the headers unchanged, which no client library would do. */
 const askRaw = (url: string, method: string, target: string, headers: Headers): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
@@ -36,7 +36,7 @@ const askRaw = (url: string, method: string, target: string, headers: Headers): 
       [`${method} ${target} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n'),
     );
     socket.setEncoding('latin1').on('data', (part: string) => (text += part));
-    // A server that refuses a head before all of it has come ends the connection under the rest.
+    // A server that refuses a head before it is complete closes the connection.
     socket.on('error', (error) => (text === '' ? reject(error) : undefined));
     socket.on('close', () => {
       const [first = '', ...rest] = (text.split('\r\n\r\n', 1)[0] ?? '').split('\r\n');
@@ -75,15 +75,15 @@ const hostileTargets = (path: string): readonly string[] => [
   `${path}%0d%0alocation:%20https://evil.example`,
 ];
 
-/** Asks for every page of the door in every hostile way; answers each place that somebody was sent to, with the path that was asked. */
+/** Requests every page of the adapter in every hostile way; answers each redirect with its requested path. */
 const placesOf = async (url: string, routes: Door['routes'], headers: Headers): Promise<Map<string, Set<string>>> => {
   const places = new Map<string, Set<string>>();
   const paths = routes.map(({ operation }) => ({ ...operation, path: operation.path.replace(/\{\w+\}/g, '@evil.example') })); // prettier-ignore
-  // What changes something, such as a sign-out, comes last.
+  // Changes, such as a sign-out, come last.
   for (const wanted of ['get', 'post'])
     for (const { method, path } of [...paths, { method: 'get', path: '/auth/check' }]) {
       if (method !== wanted) continue;
-      // Forms are answered late where they are refused, so each is sent once for a target.
+      // Refused forms are answered late, so each is sent once per target.
       const variants = method === 'get' ? HOSTILE_HEADERS : HOSTILE_HEADERS.slice(1, 2);
       const asked = hostileTargets(path).flatMap((target) =>
         variants.map((hostile) =>
@@ -127,14 +127,14 @@ describe('in passthrough mode', () => {
     ['a payload that is a list', payload('["a@example.com"]')],
     ['a payload that is null', payload('null')],
     ['a payload nested 10,000 deep', payload(`{"email":"a@example.com","a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`)], // prettier-ignore
-  ])('a token with %s is 401, and nobody is made', async (_, token) => {
+  ])('a token with %s gets 401 and creates nobody', async (_, token) => {
     const before = await users();
     const answer = await check({ authorization: `Bearer ${token}` });
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'Invalid token format' }]);
     expect(await users()).toEqual(before);
   });
 
-  it('a token with a payload of 1 MB is 431', async () => {
+  it('a token with a payload of 1 MB gets 431', async () => {
     const token = payload(JSON.stringify({ email: 'mega@example.com', a: 'a'.repeat(1_048_576) }));
     const { status } = await askRaw(adapter.url, 'GET', '/auth/check', { authorization: `Bearer ${token}` });
     expect(status).toBe(431);
@@ -156,14 +156,14 @@ describe('in passthrough mode', () => {
     ['with spaces', ' a b@example.com '],
     ['in Unicode that folds onto the administrator', 'adm\u0131n@example.com'],
     ['in full-width letters', '\uff41dmin@example.com'],
-  ])('an email that is %s is 401, and nobody is made', async (_, email) => {
+  ])('an email that is %s gets 401 and creates nobody', async (_, email) => {
     const before = await users();
     const answer = await check(bearer({ email }));
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'Token missing required email claim' }]);
     expect(await users()).toEqual(before);
   });
 
-  it('an email with NUL is 401, and nobody is made', async () => {
+  it('an email with NUL gets 401 and creates nobody', async () => {
     const answer = await check(bearer({ email: 'nul\0@example.com' }));
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'Invalid token format' }]);
   });
@@ -172,7 +172,7 @@ describe('in passthrough mode', () => {
     ['strasse@example.com', 'stra\u00dfe@example.com'],
     ['\u03bf\u03b4\u03bf\u03c3@example.com', '\u03bf\u03b4\u03bf\u03c2@example.com'],
     ['jos\u00e9@example.com', 'jose\u0301@example.com'],
-  ])('whoever is %s is not whoever is %s', async (one, other) => {
+  ])('%s and %s are different people', async (one, other) => {
     const first = await check(bearer({ email: one }));
     const cookie = cookieOf(first) ?? '';
     expect(await emailOf(first)).toBe(one);
@@ -183,13 +183,13 @@ describe('in passthrough mode', () => {
     }
   });
 
-  it('two headers of tokens are 401, whoever they name', async () => {
+  it('two token headers get 401, whoever they name', async () => {
     const [one, other] = [bearer({ email: 'one@example.com' }), bearer({ email: 'two@example.com' })];
     const { status } = await askRaw(adapter.url, 'GET', '/auth/check', { authorization: one['authorization'] ?? '', Authorization: other['authorization'] ?? '' }); // prettier-ignore
     expect(status).toBe(401);
   });
 
-  it('a cookie that is cut, doubled, or doubled with that of somebody else leaves everybody who they are', async () => {
+  it("a truncated or repeated cookie, even with another person's, changes nobody's identity", async () => {
     const own = cookieOf(await check(bearer({ email: 'mine@example.com' }))) ?? '';
     const foreign = cookieOf(await check(bearer({ email: 'somebody-else@example.com' }))) ?? '';
     const [name = '', token = ''] = own.split('=');
@@ -203,44 +203,41 @@ describe('in passthrough mode', () => {
     }
   });
 
-  it('a session cookie of 100 kB is 431, with a token and without', async () => {
+  it('a session cookie of 100 kB gets 431, with a token and without', async () => {
     const cookie = `decision_session=${'a.'.repeat(50_000)}`;
     for (const headers of [{ cookie }, { ...bearer({ email: 'mine@example.com' }), cookie }])
       expect((await askRaw(adapter.url, 'GET', '/auth/check', headers)).status).toBe(431);
   });
 
-  it.each([1, -1])(
-    'a clock %d hours ahead moves the end of the sessions that are begun by it, and nothing else',
-    async (hours) => {
-      const real = Date.now;
-      let off = 0;
-      const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + off);
-      const other = await adapter.beside();
-      const headers = bearer({ email: `clock${hours}@example.com` });
-      off = hours * 3_600_000;
-      const first = await fetch(`${other.url}/auth/check`, { headers });
-      off = 0;
-      await other.stop();
-      clock.mockRestore();
-      expect(first.status).toBe(200);
-      expect(
-        await adapter.sql(`select round(extract(epoch from s.expires_at - now()) / 3600)::int as lasts,
+  it.each([1, -1])('a clock %d hours ahead only shifts the end of the sessions begun by it', async (hours) => {
+    const real = Date.now;
+    let off = 0;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + off);
+    const other = await adapter.beside();
+    const headers = bearer({ email: `clock${hours}@example.com` });
+    off = hours * 3_600_000;
+    const first = await fetch(`${other.url}/auth/check`, { headers });
+    off = 0;
+    await other.stop();
+    clock.mockRestore();
+    expect(first.status).toBe(200);
+    expect(
+      await adapter.sql(`select round(extract(epoch from s.expires_at - now()) / 3600)::int as lasts,
           round(extract(epoch from now() - s.created_at) / 3600)::int as age
           from sessions s join users u on u.id = s.user_id where u.email = 'clock${hours}@example.com'`),
-      ).toEqual([{ lasts: 24 + hours, age: 0 }]);
-      const later = await check({ ...headers, cookie: cookieOf(first) ?? '' });
-      expect([later.status, later.headers.getSetCookie()]).toEqual([200, []]);
-    },
-  );
+    ).toEqual([{ lasts: 24 + hours, age: 0 }]);
+    const later = await check({ ...headers, cookie: cookieOf(first) ?? '' });
+    expect([later.status, later.headers.getSetCookie()]).toEqual([200, []]);
+  });
 
-  it('no link to any page leads to a foreign host, with a token and without', async () => {
+  it('no link to any page redirects to a foreign host, with a token and without', async () => {
     const places = await placesOf(adapter.url, routes, bearer({ email: 'linked@example.com' }));
     const without = await placesOf(adapter.url, routes, {});
     expect(new Set([...places.keys(), ...without.keys()])).toEqual(new Set(['/dashboard']));
     expect(places.get('/dashboard')).toEqual(new Set(['/auth/signin', '/auth/signup', '/auth/forgotpass', '/auth/changepass', '/auth/signout'])); // prettier-ignore
   });
 
-  it('a refused browser is led to /auth/denied, whatever the link says', async () => {
+  it('a refused browser is redirected to /auth/denied, whatever the link says', async () => {
     adapter.mapping = () => Promise.resolve({ denied: 'no.', selectors: [], changed: false });
     const places = await placesOf(adapter.url, [], bearer({ email: 'refused@example.com' }));
     expect([...places.keys()]).toEqual([]);
@@ -276,7 +273,7 @@ describe('where people sign in', () => {
     provider.close();
   });
 
-  it('no link to any page leads to a foreign host, signed in or not; /auth/oidc alone leads to the provider', async () => {
+  it('no link to any page redirects to a foreign host, signed in or not, except /auth/oidc to the provider', async () => {
     const { email } = await people.add();
     const cookie = (await people.signIn(email)) ?? '';
     const signedIn = await placesOf(adapter.url, routes, { cookie: `${cookie}; __Host-${cookie}` });
@@ -293,7 +290,7 @@ describe('where people sign in', () => {
     expect([...nobody.keys()].some((place) => place.startsWith(issuer))).toBe(true);
   });
 
-  it('a form that names another place leads to the dashboard', async () => {
+  it('a form that names another target redirects to the dashboard', async () => {
     const { email } = await people.add();
     const password = 'correct horse battery';
     const fields = Object.fromEntries(QUERY.map((name) => [name, '//evil.example']));

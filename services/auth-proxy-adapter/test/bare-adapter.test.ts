@@ -25,7 +25,7 @@ describe('missing variables', () => {
     for (const path of ['/health', '/ready']) expect((await fetch(`${adapter.url}${path}`)).status).toBe(200);
   });
 
-  it.each(['false', 'TRUE', 'yes', '1', ' true', ''])('are not asked for where the switch says %j', async (value) => {
+  it.each(['false', 'TRUE', 'yes', '1', ' true', ''])('are not required if the switch is %j', async (value) => {
     adapter = await startBareAdapter({ EXTERNAL_AUTH_TOKEN_PASSTHROUGH: value });
     expect((await fetch(`${adapter.url}/api/self-hosted-branding`)).status).toBe(200);
   });
@@ -42,7 +42,7 @@ it.each(['/auth/signin', '/auth/signup', '/auth/forgotpass', '/auth/changepass']
   },
 );
 
-it('branding is what the settings say', async () => {
+it('branding follows the settings', async () => {
   adapter = await startBareAdapter({
     BRANDING_NAME: 'Tariffs & more',
     BRANDING_LINKS: 'Help=https://help.example.com/?a=b, Status=https://status.example.com',
@@ -59,7 +59,7 @@ it('branding is what the settings say', async () => {
   });
 });
 
-it('pages escape what they show, and let nothing inline run', async () => {
+it('pages escape values, and allow no inline scripts', async () => {
   adapter = await startBareAdapter({ BRANDING_NAME: 'Tariffs & "more"' });
   const answer = await fetch(`${adapter.url}/auth/denied`);
   expect(await answer.text()).toContain('Tariffs &amp; &quot;more&quot;');

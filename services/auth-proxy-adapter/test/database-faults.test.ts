@@ -4,15 +4,17 @@ import { createLinkToken } from '@decision/service-kit';
 import { type AdapterUnderTest, passthroughEnvironment, startAdapter, tokenOf } from './adapter-under-test';
 import { openPeopleUnderTest, PASSWORD } from './people-under-test';
 
-/* The database goes away before each thing that a way in asks of it: nobody is let in, nothing is half made, and afterwards it works as if nothing had been. */
+/*
+ * The database fails before each request of a sign-in: nobody is admitted, nothing is half done, and afterwards the sign-in works as usual.
+ */
 
 let adapter: AdapterUnderTest;
 const people = openPeopleUnderTest(() => adapter);
 const { post, signIn } = people;
 
-/** More than any way in asks for. */
+/** More than the requests of any sign-in. */
 const MOST_STEPS = 60;
-/** How many rows each of these has, such as `users where true`. */
+/** Number of rows of each of these, such as `users where true`. */
 const counts = async (...sources: readonly string[]): Promise<readonly number[]> => {
   const columns = sources.map((source) => `(select count(*)::int from ${source})`);
   const [row] = await adapter.sql(`select array[${columns.join(', ')}] as counts`);
@@ -28,13 +30,13 @@ const inside = async <T>(work: (transaction: Transaction) => Promise<T>): Promis
 interface WayIn {
   /** Sends the request. */
   ask(): Promise<Response>;
-  /** Throws where something of the refused request was kept. */
+  /** Throws if something of the refused request was stored. */
   checkRefused(): Promise<void>;
-  /** Comes in now that the database is back, and throws where that fails or something stands there twice. */
+  /** Signs in now that the database is back, and throws if that fails or something was stored twice. */
   checkAfterwards(): Promise<void>;
 }
 
-/** Asks once for each step, with the database away from that step on; answers how many steps there were. */
+/** Makes one request per step, with the database failing from that step on; answers the number of steps. */
 const atEachStep = async (begin: () => Promise<WayIn>): Promise<number> => {
   for (let step = 1; step <= MOST_STEPS; step += 1) {
     const way = await begin();
@@ -62,7 +64,7 @@ describe('with passthrough', () => {
   beforeAll(async () => (adapter = await startAdapter(passthroughEnvironment)));
   afterAll(() => adapter.stop());
 
-  it('a first request makes a whole person or none', async () => {
+  it('a first request creates a complete person or none', async () => {
     const steps = await atEachStep(async () => {
       const email = newEmail();
       const ask = () =>
@@ -77,7 +79,7 @@ describe('with passthrough', () => {
         );
       return Promise.resolve({
         ask,
-        // What was committed is whole, even if its answer was lost.
+        // A commit is complete, even if its answer was lost.
         checkRefused: async () => expect([[0, 0, 0, 0, 0], [1, 1, 1, 1, 1]]).toContainEqual(await parts()), // prettier-ignore
         checkAfterwards: async () => {
           expect((await ask()).status).toBe(200);
@@ -131,7 +133,7 @@ describe('without passthrough', () => {
     expect(steps).toBeGreaterThan(5);
   });
 
-  it('an invitation makes a whole person who can sign in, or stays', async () => {
+  it('an invitation creates a complete person who can sign in, or stays', async () => {
     const steps = await atEachStep(async () => {
       const email = newEmail();
       const { token, selector, tokenHash } = createLinkToken(randomBytes);

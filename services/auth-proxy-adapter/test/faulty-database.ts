@@ -2,23 +2,23 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type Database, type Transaction } from '@decision/persistence';
 
-/** Where the database goes away. */
+/** Fault injection of the database. */
 export interface Fault {
-  /** It goes away before the n-th statement, begin or commit from now on, counted from 1; what was away comes back. Infinity: never. */
+  /** It fails before the n-th statement, begin or commit from now on, counted from 1; before that it works again. Infinity: never. */
   at(step: number): void;
-  /** Whether it has gone away since. */
+  /** Whether it has failed since. */
   struck(): boolean;
 }
 
 interface Wire {
-  /** The address of the database by this wire. */
+  /** The address of the database through this proxy. */
   readonly url: string;
-  /** Ends its connections, and new ones as soon as they come, or lets them be. */
+  /** Closes its connections and new ones at once, or lets them be. */
   cut(isCut: boolean): void;
   close(): Promise<void>;
 }
 
-/** A wire to the database of an address, which can be cut. */
+/** A proxy to the database of an address, which can be interrupted. */
 export const openWire = async (url: string): Promise<Wire> => {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -57,7 +57,7 @@ export const openWire = async (url: string): Promise<Wire> => {
   };
 };
 
-/** A database whose wire is cut before the n-th statement, begin or commit of its users. */
+/** A database whose connection is cut before the n-th statement, begin or commit of its users. */
 export const faultyDatabase = (
   database: Database,
   wire: Pick<Wire, 'cut'>,

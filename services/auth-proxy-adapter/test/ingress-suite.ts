@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { freePort } from '@decision/local-stack';
 import { type AdapterUnderTest, cookieOf, startAdapter, tokenOf } from './adapter-under-test';
 
-/** Where an ingress of a test listens, and what is behind it. */
+/** Address of an ingress of a test, and the services behind it. */
 export interface IngressPlaces {
-  /** Its own directory, which goes with the test. */
+  /** Its own directory, removed with the test. */
   readonly directory: string;
   readonly port: number;
   readonly adapterUrl: string;
@@ -27,11 +27,11 @@ export const documented = (name: string, language: string): string => {
 interface IngressUnderTest {
   readonly name: string;
   readonly isInstalled: boolean;
-  /** Starts it with its text of docs/ingress.md and the addresses of the test. */
+  /** Starts it with its configuration of docs/ingress.md and the addresses of the test. */
   start(places: IngressPlaces): ChildProcess;
 }
 
-/** What has to be true of an ingress with its configuration of docs/ingress.md, run for real where it is installed. */
+/** Requirements of an ingress with its configuration of docs/ingress.md, tested with the real program if it is installed. */
 export const describeIngress = ({ name, isInstalled, start }: IngressUnderTest): void => {
   if (!isInstalled)
     process.stderr.write(`${name} is not installed here: its configuration in docs/ingress.md was not run.\n`);
@@ -75,7 +75,7 @@ const suite = (start: IngressUnderTest['start']): void => {
   const bearer = (email: string): Record<string, string> => ({ authorization: `Bearer ${tokenOf({ email })}` });
   const PATH = '/api/v1/admin/rules/list?limit=1';
 
-  it('hands the session to the service and the cookie to the browser, also beside an error of the service', async () => {
+  it('passes the session to the service and the cookie to the browser, even with an error of the service', async () => {
     for (const status of [200, 404, 401]) {
       const headers = {
         ...bearer(`first-${status}@example.com`),
@@ -101,12 +101,12 @@ const suite = (start: IngressUnderTest['start']): void => {
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
   });
 
-  it('hands a refusal of the adapter on with its status and body', async () => {
+  it('forwards a refusal of the adapter with its status and body', async () => {
     const answer = await fetch(`${url}${PATH}`, { method: 'POST', body: '{}' });
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'Missing authentication token' }]);
   });
 
-  it('hands a redirect to /auth/denied on, with the cookie cleared', async () => {
+  it('forwards a redirect to /auth/denied, with the cookie cleared', async () => {
     adapter.mapping = () => Promise.resolve({ denied: 'no.', selectors: [], changed: false });
     const headers = { ...bearer('denied@example.com'), accept: 'text/html' };
     const answer = await fetch(`${url}${PATH}`, { headers, redirect: 'manual' });
@@ -126,14 +126,14 @@ const suite = (start: IngressUnderTest['start']): void => {
     }
   });
 
-  it('leads to the pages of the adapter', async () => {
+  it('routes to the pages of the adapter', async () => {
     expect((await fetch(`${url}/auth/denied`)).status).toBe(200);
     const answer = await fetch(`${url}/dashboard`, { headers: bearer('page@example.com') });
     expect([answer.status, answer.headers.getSetCookie().length]).toEqual([200, 1]);
   });
 };
 
-/** Waits until a page is there, 10 s at most. */
+/** Waits until a page answers, at most 10 s. */
 const untilItAnswers = async (page: string): Promise<void> => {
   const until = Date.now() + 10_000;
   const isThere = (): Promise<boolean> =>

@@ -62,7 +62,7 @@ const outcomeOf = async (outcome: string, count: number): Promise<void> => {
 };
 
 describe('a forgotten password', () => {
-  it('is set by a link that comes by mail, once', async () => {
+  it('is set once by a link from a mail', async () => {
     const { email } = await people.add();
     const before = await signIn(email);
     expect(await read('/auth/forgotpass')).toContain('<form method="post" action="/auth/forgotpass">');
@@ -77,7 +77,7 @@ describe('a forgotten password', () => {
     ]);
   });
 
-  it('is answered alike for everybody, and mailed to nobody without a password here, who is disabled, or whom nobody knows', async () => {
+  it('is answered alike for everybody, and not mailed to people without a local password, disabled or unknown ones', async () => {
     const [{ email }, away, elsewhere] = [await people.add(), await people.add(), await people.add()];
     await adapter.sql(`update users set disabled_at = now() where id = '${away.id}'`);
     await adapter.sql(`update users set password_hash = null where id = '${elsewhere.id}'`);
@@ -95,7 +95,7 @@ describe('a forgotten password', () => {
     expect(mails.filter(({ to }) => [away.email, elsewhere.email].some((one) => to.includes(one)))).toEqual([]);
   });
 
-  it('is mailed about once in five minutes, and a link that was sent stays good', async () => {
+  it('is mailed about once in five minutes, and a sent link stays valid', async () => {
     const { email } = await people.add();
     const { none = 0 } = await outcomes();
     for (let time = 1; time <= 5; time += 1) await post('/auth/forgotpass', { email });
@@ -105,7 +105,7 @@ describe('a forgotten password', () => {
     expect((await fetch(`${adapter.url}${link}`)).status).toBe(200);
   });
 
-  it('is counted as failed where the mail server refuses, which nobody outside sees', async () => {
+  it('is counted as failed if the mail server refuses, invisibly to the client', async () => {
     const { email } = await people.add();
     refusing = true;
     const { failed = 0 } = await outcomes();
@@ -114,7 +114,7 @@ describe('a forgotten password', () => {
     refusing = false;
   });
 
-  it('is not asked about from another site', async () => {
+  it('is refused from another site', async () => {
     expect((await post('/auth/forgotpass', { email: 'a@b.example' }, { origin: 'https://evil.example' })).status).toBe(
       403,
     );
@@ -153,20 +153,20 @@ describe('an invitation', () => {
     expect(entries).toEqual([{ actor: `invitation:${email}`, action: 'accept' }]);
   });
 
-  it('makes one user of several who accept it at once', async () => {
+  it('makes one user of several concurrent acceptances', async () => {
     const { email, path } = await invite();
     const answers = await Promise.all(Array.from({ length: 4 }, () => post(path, fields)));
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 404, 404, 404]);
     expect(await adapter.sql(`select count(*)::int as count from users where email = '${email}'`)).toEqual([{ count: 1 }]); // prettier-ignore
   });
 
-  it('of somebody who will see everything makes such a person', async () => {
+  it('of an unrestricted person makes an unrestricted user', async () => {
     const { email, path } = await invite({ allGroups: true });
     await post(path, fields);
     expect(await adapter.sql(`select all_groups from users where email = '${email}'`)).toEqual([{ all_groups: true }]);
   });
 
-  it('stays where the password or the name is refused', async () => {
+  it('stays if the password or the name is refused', async () => {
     const { path } = await invite();
     for (const wrong of [
       { password: 'short', again: 'short' },
@@ -179,7 +179,7 @@ describe('an invitation', () => {
     expect((await post(path, fields)).status).toBe(303);
   });
 
-  it('that is unknown, expired, cut or for an address that is taken meanwhile makes nobody', async () => {
+  it('that is unknown, expired, truncated or for an address taken meanwhile creates nobody', async () => {
     const [expired, taken] = [await invite({ expiresAt: '2020-01-01T00:00:00.000Z' }), await invite()];
     for (const path of [
       expired.path,

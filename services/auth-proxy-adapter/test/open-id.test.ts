@@ -42,7 +42,7 @@ const openBrowser = (adapter: AdapterUnderTest) => {
     cookieHeader: () => [...(jars.get(PUBLIC_URL) ?? [])].map(([name, value]) => `${name}=${value}`).join('; '),
     cookies: () => [...(jars.get(PUBLIC_URL) ?? [])].map(([name]) => name),
     setCookie: (name: string, value: string) => jars.get(PUBLIC_URL)?.set(name, value),
-    /** Follows redirects from a page until one is answered, or `until` is reached, which is not asked for. */
+    /** Follows redirects from a page until an answer, or until `until`, which is not requested. */
     visit: async (path: string, until?: string): Promise<{ readonly url: string; readonly answer: Response }> => {
       let url = `${PUBLIC_URL}${path}`;
       for (let step = 0; step < 20; step += 1) {
@@ -81,7 +81,7 @@ describe('at a real provider', () => {
     fetch(`${issuer}/account`, { method: 'PUT', body: JSON.stringify({ sub, claims, ...more }) });
   const ada = { email: 'ada@example.com', email_verified: true, name: 'Ada', groups: ['staff'] };
 
-  it('a person signs in, gets a session, and is known by the claims', async () => {
+  it("a person signs in, gets a session, and has the claims' identity", async () => {
     await account('ada-1', ada);
     const browser = openBrowser(adapter);
     expect(await (await browser.get(`${PUBLIC_URL}/auth/signin`)).text()).toContain('Sign in with Our directory');
@@ -97,7 +97,7 @@ describe('at a real provider', () => {
     expect(await adapter.sql(`select method, outcome from sign_ins where email = 'ada@example.com'`)).toEqual([{ method: 'oidc', outcome: 'succeeded' }]); // prettier-ignore
   });
 
-  it('whom the mapping refuses, and who is disabled, is led to /auth/denied without a session', async () => {
+  it('a person whom the mapping refuses, or who is disabled, is redirected to /auth/denied without a session', async () => {
     await account('eve-1', { ...ada, email: 'eve@example.com' });
     const mapping = adapter.mapping;
     adapter.mapping = () => Promise.resolve({ denied: 'no group', selectors: [], changed: false });
@@ -121,7 +121,7 @@ describe('at a real provider', () => {
     ['an address of which nothing is said', { email: 'unsaid@example.com' }],
     ['no address', { email_verified: true, name: 'Nobody' }],
     ['an address that is none', { email: ['ada@example.com'], email_verified: true }],
-  ])('lets nobody in with %s', async (_what, claims) => {
+  ])('admits nobody with %s', async (_what, claims) => {
     await account('somebody', claims);
     const browser = openBrowser(adapter);
     const { url, answer } = await browser.visit('/auth/oidc');
@@ -139,7 +139,7 @@ describe('at a real provider', () => {
     expect([answer.status, browser.cookies()]).toEqual([401, []]);
   });
 
-  it('a callback counts once, and for the browser alone that began it', async () => {
+  it('a callback is valid once, and only for the browser that began it', async () => {
     await account('ada-1', ada);
     const [browser, thief] = [openBrowser(adapter), openBrowser(adapter)];
     const { url } = await browser.visit('/auth/oidc', CALLBACK);
@@ -150,7 +150,7 @@ describe('at a real provider', () => {
     expect((await browser.get(url)).status).toBe(400);
   });
 
-  it('a code that was used already begins no second session, even with the cookie of its browser', async () => {
+  it('a used code begins no second session, even with the cookie of its browser', async () => {
     await account('ada-1', ada);
     const browser = openBrowser(adapter);
     const { url } = await browser.visit('/auth/oidc', CALLBACK);
@@ -160,7 +160,7 @@ describe('at a real provider', () => {
     expect((await browser.get(url)).status).toBe(400);
   });
 
-  it('what does not belong together is not believed: no code, another state, another issuer, a cookie that is cut', async () => {
+  it('an inconsistent callback is refused: no code, another state, another issuer, a truncated cookie', async () => {
     await account('ada-1', ada);
     const answers = [];
     for (const change of [
@@ -183,7 +183,7 @@ describe('at a real provider', () => {
     expect(answers).toEqual([400, 400, 400, 400, 400, 400]);
   });
 
-  it('leads back to the dashboard alone, wherever the query wants to go', async () => {
+  it('redirects only to the dashboard, whatever the query says', async () => {
     await account('ada-1', ada);
     const browser = openBrowser(adapter);
     await browser.visit('/auth/oidc?redirect=https://evil.example&redirect_uri=//evil.example', CALLBACK);
@@ -192,7 +192,7 @@ describe('at a real provider', () => {
     expect(answer.headers.get('location')).toBe('/dashboard');
   });
 
-  it('any process of the service finishes what another one began', async () => {
+  it('any process of the service can finish a sign-in that another began', async () => {
     await account('ada-1', ada);
     const browser = openBrowser(adapter);
     const { url } = await browser.visit('/auth/oidc', CALLBACK);
@@ -211,11 +211,11 @@ describe('at a provider that is broken or hostile', () => {
   let adapter: AdapterUnderTest;
   let key: KeyLike;
   let publicKeys: object;
-  /** What the token endpoint answers, of the nonce that was asked with. */
+  /** The answer of the token endpoint, given the nonce. */
   let tokens: (claims: JWTPayload) => Promise<object>;
   let discovery: (response: ServerResponse) => boolean = () => false;
   let nonce = '';
-  /** What the userinfo endpoint says beside the subject; undefined: there is no such endpoint. */
+  /** The claims of the userinfo endpoint besides the subject; undefined: there is no such endpoint. */
   let userinfo: object | undefined;
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -278,11 +278,11 @@ describe('at a provider that is broken or hostile', () => {
     return page.status;
   };
 
-  it('lets in whoever it signs for as it should, so that the refusals below are due to what they change', async () => {
+  it('admits a person with a correct token, so that the refusals below are due to their changes', async () => {
     expect(await outcome()).toBe(200);
   });
 
-  it('believes no ID token that is for somebody else, too old, of another sign-in, or signed by nobody or another key', async () => {
+  it('refuses an ID token for another audience, too old, of another sign-in, unsigned, or signed by another key', async () => {
     const other = (await generateKeyPair('RS256')).privateKey;
     const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
     const forgeries: ((claims: JWTPayload) => Promise<object>)[] = [
@@ -303,7 +303,7 @@ describe('at a provider that is broken or hostile', () => {
     expect(await adapter.sql(`select from users where email = 'mallory@example.com'`)).toEqual([]);
   });
 
-  it('takes a clock that is some seconds off for right, and one that is an hour off for wrong', async () => {
+  it('accepts a clock that is some seconds off, and refuses one that is an hour off', async () => {
     const now = Math.floor(Date.now() / 1_000);
     tokens = (claims) => sign({ ...claims, iat: now - 70, exp: now - 10 });
     expect(await outcome()).toBe(200);
@@ -311,7 +311,7 @@ describe('at a provider that is broken or hostile', () => {
     expect(await outcome()).toBe(400);
   });
 
-  it('keeps no claims that nest too deep or hold U+0000', async () => {
+  it('stores no claims that nest too deep or contain U+0000', async () => {
     let deep: unknown = 'x';
     for (let level = 0; level < 200; level += 1) deep = { deep };
     for (const more of [{ deep }, { name: 'a\0b' }]) {
@@ -325,17 +325,17 @@ describe('at a provider that is broken or hostile', () => {
     ['answers with nonsense', (response) => (response.end('<html>'), true)],
     ['answers 10 MB', (response) => (response.writeHead(200, { 'content-type': 'application/json' }).end('x'.repeat(10_000_000)), true)],
     ['names another issuer', (response) => (response.writeHead(200, { 'content-type': 'application/json' }).end('{"issuer":"https://evil.example"}'), true)],
-  ])('is told from one that works where it %s, and is asked again the next time', async (_what, broken) => {
+  ])('is detected as failing when it %s, and is asked again the next time', async (_what, broken) => {
     discovery = broken;
     expect(await outcome()).toBe(503);
     expect((await fetch(`${adapter.url}/auth/signin`)).status).toBe(200);
     discovery = () => false;
-    // Until the pause is over it is not asked.
+    // It is not asked until the pause is over.
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(await outcome()).toBe(200);
   }); // prettier-ignore
 
-  it('is asked less often the longer it fails, and its failures count against nobody', async () => {
+  it('is asked less often the longer it fails, and its failures count against no client', async () => {
     let asked = 0;
     discovery = (response) => (response.end('<html>'), (asked += 1) > 0);
     for (let time = 0; time < 30; time += 1) expect(await outcome()).toBe(503);
@@ -345,7 +345,7 @@ describe('at a provider that is broken or hostile', () => {
     expect((await wrong()).status).toBe(401);
   }); // prettier-ignore
 
-  it('says of an address that it is verified only where it says the address', async () => {
+  it('is believed about a verified address only from the source of the address', async () => {
     tokens = ({ email: _email, ...claims }) => sign(claims);
     userinfo = { email: 'boss@example.com' };
     expect(await outcome()).toBe(401);
@@ -355,7 +355,7 @@ describe('at a provider that is broken or hostile', () => {
     expect(await outcome()).toBe(401);
   });
 
-  it('is given up after ten seconds where it says nothing', async () => {
+  it('is given up after ten seconds of silence', async () => {
     discovery = () => true;
     const startedAt = performance.now();
     expect(await outcome()).toBe(503);
@@ -363,7 +363,7 @@ describe('at a provider that is broken or hostile', () => {
   });
 });
 
-it('in passthrough mode there is none of it', async () => {
+it('the OpenID sign-in does not exist in passthrough mode', async () => {
   const adapter = await startAdapter({ ...environmentFor('https://issuer.example'), ...passthroughEnvironment });
   const answers = await Promise.all(
     ['/auth/oidc', '/auth/oidc/callback?code=c&state=s'].map((path) => fetch(`${adapter.url}${path}`)),

@@ -1,4 +1,5 @@
-// A real OpenID provider for tests, as a process of its own. It signs everybody in as the account that was set last (`PUT /account`), and asks nobody.
+// A real OpenID provider for tests, as a separate process. It signs everybody in as the last account set (`PUT /account`), without a
+// prompt.
 import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 

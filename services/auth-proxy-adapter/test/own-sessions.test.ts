@@ -10,7 +10,7 @@ afterAll(() => adapter.stop());
 
 const idsOn = (page: string): readonly string[] => [...page.matchAll(/name="end" value="([0-9a-f-]{36})"/g)].map(([, id]) => id ?? ''); // prettier-ignore
 
-it('shows the own sessions and no others, newest first', async () => {
+it("shows only the person's own sessions, newest first", async () => {
   const [{ email }, other] = [await people.add(), await people.add()];
   await signIn(other.email);
   const [first, second] = [await signIn(email), await signIn(email)];
@@ -20,7 +20,7 @@ it('shows the own sessions and no others, newest first', async () => {
   expect(await isSignedIn(second)).toBe(true);
 });
 
-it('ends one of them at once, which is in the audit', async () => {
+it('ends one of them at once, and is in the audit', async () => {
   const { email } = await people.add();
   const [here = '', there] = [await signIn(email), await signIn(email)];
   const [newest = ''] = idsOn(await read('/auth/sessions', here));
@@ -39,7 +39,7 @@ it('signs out everywhere, here too', async () => {
   expect([await isSignedIn(here), await isSignedIn(there)]).toEqual([false, false]);
 });
 
-it('ends no session of somebody else, not even for an administrator who sees everything', async () => {
+it('ends no session of another person, not even for an unrestricted administrator', async () => {
   const [{ email, id }, other] = [await people.add(), await people.add()];
   await adapter.sql(`update users set all_groups = true, role = 'admin' where id = '${id}'`);
   const [here = '', theirs = ''] = [await signIn(email), await signIn(other.email)];
@@ -48,7 +48,7 @@ it('ends no session of somebody else, not even for an administrator who sees eve
   expect(await isSignedIn(theirs)).toBe(true);
 });
 
-it('asks for somebody who is signed in, for a form of this site, and for what is to end', async () => {
+it('requires a signed-in person, a form of this site, and a session to end', async () => {
   const { email } = await people.add();
   const cookie = (await signIn(email)) ?? '';
   expect(await read('/auth/sessions')).toContain('action="/auth/signin"');

@@ -8,7 +8,7 @@ import { type People } from '../src/open-people';
 import { type AdapterUnderTest, passthroughEnvironment, startAdapter } from './adapter-under-test';
 import { openPeopleUnderTest } from './people-under-test';
 
-/* Who may ask for each page and form: the calls of the other services are in tests-e2e/test/people-matrix.test.ts. */
+/* Who may request each page and form; the calls of the other services are in tests-e2e/test/people-matrix.test.ts. */
 
 const SECRET = 's'.repeat(40);
 const environment = {
@@ -16,21 +16,21 @@ const environment = {
   ...{ SMTP_HOST: '127.0.0.1', SMTP_PORT: '1', SMTP_FROM: 'service@ours.example', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' },
 }; // prettier-ignore
 
-/** Pages and forms that ask nobody who they are. */
+/** Pages and forms without authentication. */
 const OPEN: readonly string[] = [
   ...['getBranding', 'getPageStyle', 'showDenied', 'showSignIn', 'signIn', 'signInWithCode', 'signOut'],
   ...['showForgottenPassword', 'mailPasswordLink', 'showResetPassword', 'resetPassword', 'showInvitationPage'],
   ...['acceptInvitationOnPage', 'beginOpenId', 'finishOpenId'],
 ];
-/** Those of somebody who is signed in. */
+/** Those of a signed-in person. */
 const OF_A_PERSON: readonly string[] = [
   ...['showDashboard', 'getPassthroughClaims', 'provisionSso', 'showChangePassword', 'changePassword'],
   ...['showFactor', 'changeFactor', 'showOwnSessions', 'endOwnSessions'],
 ];
-/** In passthrough mode there are these beside `OPEN` and `OF_A_PERSON`, and they lead to the dashboard. */
+/** In passthrough mode there are these besides `OPEN` and `OF_A_PERSON`, and they redirect to the dashboard. */
 const REDIRECTS: readonly string[] = ['skipSignIn', 'skipSignUp', 'skipForgotPassword', 'skipChangePassword'].flatMap((id) => [id, id.replace('skip', 'skipFormOf')]); // prettier-ignore
 
-/** Descriptions need nothing of what answers. */
+/** Descriptions do not need the handlers. */
 const NOTHING = { signIn: {}, mail: { metrics: createMetrics('page-matrix') }, openId: {} } as object as People;
 const operationsOf = (variables: Record<string, string>) =>
   routesOf({ config: readConfig(settings, variables), people: NOTHING }).map(({ operation }) => operation);
@@ -39,7 +39,7 @@ const named = (ids: readonly string[]) => operations.filter(({ id }) => ids.incl
 
 let adapter: AdapterUnderTest;
 const people = openPeopleUnderTest(() => adapter);
-/** Cookies by who sends them. */
+/** Cookies by sender. */
 const cookies = new Map<string, string>();
 
 beforeAll(async () => {
@@ -82,13 +82,13 @@ const ask = (
 const seen = (answer: Response): string => `${answer.status} ${answer.headers.get('location') ?? ''}`;
 const strangers = (): readonly string[] => [...cookies.keys()].filter((who) => who !== 'a person');
 
-it('every page and form is one that asks nobody, or one of a person', () => {
+it('every page and form is either open or of a person', () => {
   expect(operations.map(({ id }) => id).sort()).toEqual([...OPEN, ...OF_A_PERSON].sort());
   const inPassthrough = operationsOf({ ...environment, ...passthroughEnvironment }).map(({ id }) => id);
   expect(inPassthrough.filter((id) => ![...OPEN, ...OF_A_PERSON, ...REDIRECTS].includes(id))).toEqual([]);
 });
 
-it('a person is answered', async () => {
+it('a signed-in person is answered', async () => {
   const wrong: string[] = [];
   for (const operation of named(OF_A_PERSON)) {
     const answer = await ask(operation, cookies.get('a person') ?? '');
@@ -98,7 +98,7 @@ it('a person is answered', async () => {
   expect(wrong).toEqual([]);
 });
 
-it('nobody else is: pages lead to the sign-in, and calls and forms are answered 401', async () => {
+it('others are not: pages redirect to the sign-in, and calls and forms are answered 401', async () => {
   const wrong: string[] = [];
   for (const operation of named(OF_A_PERSON))
     for (const who of strangers()) {
@@ -108,7 +108,7 @@ it('nobody else is: pages lead to the sign-in, and calls and forms are answered 
   expect(wrong).toEqual([]);
 });
 
-it('pages that ask nobody answer everybody alike', async () => {
+it('open pages answer everybody alike', async () => {
   const wrong: string[] = [];
   for (const operation of named(OPEN).filter(({ method }) => method === 'get')) {
     const expected = seen(await ask(operation, ''));
@@ -120,7 +120,7 @@ it('pages that ask nobody answer everybody alike', async () => {
   expect(wrong).toEqual([]);
 });
 
-it('no form is taken from another site', async () => {
+it('no form is accepted from another site', async () => {
   const wrong: string[] = [];
   for (const operation of operations.filter(({ method }) => method !== 'get'))
     for (const who of ['a person', 'nobody']) {

@@ -12,7 +12,7 @@ beforeEach(() => {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Asks as an ingress does about a request with these headers. */
+/** Asks like an ingress about a request with these headers. */
 const check = (headers: Headers, url = adapter.url): Promise<Response> =>
   fetch(`${url}/auth/check`, { headers: { 'x-forwarded-uri': '/api/v1/admin/keys/list', ...headers } });
 const bearer = (claims: object): Headers => ({ authorization: `Bearer ${tokenOf(claims)}` });
@@ -41,7 +41,7 @@ describe('step 2: a token of other parts', () => {
     expect(error).toBe(token === 'e30.e30.' ? 'Token missing required email claim' : 'Invalid token format');
   });
 
-  it('two headers of tokens are refused, since nobody knows which one the proxy wrote', async () => {
+  it('two token headers are refused, since it is unknown which one the proxy wrote', async () => {
     const { hostname, port } = new URL(adapter.url);
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const token = `Bearer ${tokenOf({ email: 'two@example.com' })}`;
@@ -61,7 +61,7 @@ describe('step 2: a token of other parts', () => {
 });
 
 describe('step 3: the email claim', () => {
-  it('makes a person once, whatever its case, and keeps it as it was written', async () => {
+  it('creates a person once, in any case, and stores it as it was written', async () => {
     const first = await check(bearer({ email: 'Ada.L@Example.com' }));
     const second = await check(bearer({ email: 'ada.l@example.COM' }));
     expect([first.status, second.status]).toEqual([200, 200]);
@@ -78,7 +78,7 @@ describe('step 3: the email claim', () => {
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'Token missing required email claim' }]);
   });
 
-  it('a hundred first requests at once, to two processes, make one user', async () => {
+  it('a hundred concurrent first requests to two processes make one user', async () => {
     const other = await adapter.beside();
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
@@ -96,7 +96,7 @@ describe('step 3: the email claim', () => {
 });
 
 describe('step 4: the session', () => {
-  it('is a cookie of a day with a token whose subject is the id of the user', async () => {
+  it("is a cookie of one day with a token whose subject is the user's id", async () => {
     const answer = await check(bearer({ email: 'session@example.com' }));
     const user = await userOf('session@example.com');
     const [cookie = ''] = answer.headers.getSetCookie();
@@ -105,7 +105,7 @@ describe('step 4: the session', () => {
     expect(cookie).toContain(answer.headers.get('x-decision-session'));
   });
 
-  it('has the prefix __Host- where the browser comes over TLS', async () => {
+  it('has the prefix __Host- if the browser comes over TLS', async () => {
     const answer = await check({ ...bearer({ email: 'tls@example.com' }), 'x-forwarded-proto': 'https' });
     expect(answer.headers.getSetCookie()[0]).toMatch(/^__Host-decision_session=.*; Secure$/);
   });
@@ -123,7 +123,7 @@ describe('step 5: later requests', () => {
     expect(await sessionsOf('later@example.com')).toBe(1);
   });
 
-  it('are known to another process by the cookie', async () => {
+  it('are recognized by another process by the cookie', async () => {
     const other = await adapter.beside();
     const first = await check(bearer({ email: 'replica@example.com' }));
     const later = await check(
@@ -142,7 +142,7 @@ describe('step 5: later requests', () => {
     expect(await sessionsOf('program@example.com')).toBe(1);
   });
 
-  it('of another identity, with the cookie of somebody else, begin anew', async () => {
+  it('of another identity, with the cookie of another person, begin a new session', async () => {
     const first = await check(bearer({ email: 'one@example.com' }));
     const other = await check({ ...bearer({ email: 'other@example.com' }), cookie: cookieOf(first) ?? '' });
     const user = await userOf('other@example.com');
@@ -151,7 +151,7 @@ describe('step 5: later requests', () => {
   });
 
   it.each(['decision_session=cut.off', 'decision_session=a; decision_session=b', `x=${'y'.repeat(30_000)}`])(
-    'with the cookie %.40s begin anew',
+    'with the cookie %.40s begin a new session',
     async (cookie) => {
       const answer = await check({ ...bearer({ email: 'broken@example.com' }), cookie });
       expect([answer.status, answer.headers.getSetCookie().length]).toEqual([200, 1]);
@@ -163,14 +163,14 @@ describe('step 5: later requests', () => {
     expect([answer.status, await answer.json()]).toMatchObject([431, { code: 'headers_too_large' }]);
   });
 
-  it('a session in the header of the client counts for nothing', async () => {
+  it("a session in a client's header is ignored", async () => {
     const first = await check(bearer({ email: 'victim@example.com' }));
     const session = first.headers.get('x-decision-session') ?? '';
     const answer = await check({ ...bearer({ email: 'thief@example.com' }), 'x-decision-session': session });
     expect(answer.headers.get('x-decision-session')).not.toBe(session);
   });
 
-  it('changed claims apply when the session is begun anew', async () => {
+  it('changed claims apply when a new session begins', async () => {
     const first = await check(bearer({ email: 'claims@example.com', team: 'old' }));
     const cookie = cookieOf(first) ?? '';
     await check({ ...bearer({ email: 'claims@example.com', team: 'new' }), cookie });
@@ -183,7 +183,7 @@ describe('step 5: later requests', () => {
   });
 });
 
-it('step 6: sub, claims and name are kept in the metadata of the user', async () => {
+it('step 6: sub, claims and name are stored in the metadata of the user', async () => {
   const claims = { email: 'meta@example.com', sub: 'dir|7', name: 'Meta Data', groups: ['a', { b: [1] }] };
   await check(bearer(claims));
   expect((await userOf('meta@example.com'))?.['user_metadata']).toMatchObject({
@@ -213,12 +213,12 @@ describe('step 7: exempt requests', () => {
     },
   );
 
-  it('a request with an API key passes, whatever token it carries', async () => {
+  it('a request with an API key passes with any token', async () => {
     const answer = await check({ 'x-api-key': 'anything', authorization: 'Bearer nonsense' });
     expect([answer.status, answer.headers.get('x-decision-session')]).toEqual([200, null]);
   });
 
-  it('the page of those who are denied, and the branding, are shown without a token', async () => {
+  it('the page for denied people and the branding are shown without a token', async () => {
     for (const path of ['/auth/denied', '/api/self-hosted-branding'])
       expect((await fetch(`${adapter.url}${path}`)).status).toBe(200);
   });
@@ -239,12 +239,12 @@ describe('step 8: signing out', () => {
     expect(await sessionsOf('out@example.com')).toBe(2);
   });
 
-  it('is refused where another site asks for it', async () => {
+  it('is refused from another site', async () => {
     expect((await signOut({ origin: 'https://evil.example' })).status).toBe(403);
   });
 });
 
-it('step 9: the dashboard shows who asks, and no way to sign in or out', async () => {
+it('step 9: the dashboard shows the person, and no way to sign in or out', async () => {
   const answer = await fetch(`${adapter.url}/dashboard`, {
     headers: bearer({ email: 'page@example.com', name: '<script>alert(1)</script>' }),
   });
@@ -259,7 +259,7 @@ it('step 9: the dashboard shows who asks, and no way to sign in or out', async (
 });
 
 describe('people', () => {
-  it('are children of one admin, whose row waits until the address comes', async () => {
+  it('are children of one admin, whose row waits for its address', async () => {
     await check(bearer({ email: 'child@example.com' }));
     const admin = (await adapter.sql('select * from users where is_admin'))[0];
     expect(admin).toMatchObject({ email: 'Admin@example.com', parent_id: null });
@@ -271,7 +271,7 @@ describe('people', () => {
     ]);
   });
 
-  it('whom the access mapping rejects are sent to /auth/denied and keep no session', async () => {
+  it('whom the access mapping rejects are redirected to /auth/denied and keep no session', async () => {
     adapter.mapping = () => Promise.resolve({ denied: 'your team is not let in.', selectors: [], changed: false });
     const answer = await check(bearer({ email: 'reject@example.com' }));
     expect([answer.status, await answer.json()]).toMatchObject([403, { reason: 'access_denied' }]);
@@ -306,12 +306,12 @@ describe('their own claims', () => {
       body: JSON.stringify({ identity_claims }),
     });
 
-  it('are answered as they are stored', async () => {
+  it('are answered as stored', async () => {
     const answer = await fetch(`${adapter.url}/api/passthrough-claims`, { headers: bearer(claims) });
     expect(await answer.json()).toEqual({ external_sub: 's', external_claims: claims, full_name: 'Own' });
   });
 
-  it('apply the mapping again where they equal the stored ones', async () => {
+  it('reapply the mapping if they equal the stored ones', async () => {
     await check(bearer(claims));
     const asked: unknown[] = [];
     adapter.mapping = (_transaction, _user, given) => {
@@ -328,12 +328,12 @@ describe('their own claims', () => {
     [{ email: claims.email }],
     [{}],
     [{ ...claims, email: 'admin@example.com' }],
-  ])('are refused where they are others: %j', async (given) => {
+  ])('are refused if they differ: %j', async (given) => {
     const answer = await provision(given);
     expect([answer.status, await answer.json()]).toMatchObject([403, { reason: 'foreign_claims' }]);
   });
 
-  it.each([[undefined], [7], [[]], [null], ['x']])('are refused where they are no object: %j', async (given) => {
+  it.each([[undefined], [7], [[]], [null], ['x']])('are refused if they are not an object: %j', async (given) => {
     expect((await provision(given)).status).toBe(400);
   });
 
@@ -342,7 +342,7 @@ describe('their own claims', () => {
     expect((await provision(claims, { authorization: '' })).status).toBe(401);
   });
 
-  it('end the session where the mapping rejects them', async () => {
+  it('end the session if the mapping rejects them', async () => {
     await check(bearer(claims));
     adapter.mapping = () => Promise.resolve({ denied: 'no longer.', selectors: [], changed: false });
     const answer = await provision(claims);
@@ -355,7 +355,7 @@ describe('their own claims', () => {
   });
 });
 
-it('the identity store away lets nobody new in, and makes nothing by halves', async () => {
+it('without the identity store nobody new is admitted, and nothing is half done', async () => {
   adapter.mapping = () => Promise.reject(new Error('the connection broke'));
   expect((await check(bearer({ email: 'half@example.com' }))).status).toBe(500);
   expect(await userOf('half@example.com')).toBeUndefined();

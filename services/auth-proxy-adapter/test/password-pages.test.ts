@@ -22,13 +22,13 @@ const newLink = async (userId: string, lifeMs = 60_000): Promise<string> => {
   return `/auth/reset/${token}`;
 };
 
-it('a forgotten password is something to ask an administrator about', async () => {
+it('a forgotten password needs an administrator', async () => {
   const page = await (await fetch(`${adapter.url}/auth/forgotpass`)).text();
   expect(page).toContain('Ask one of its administrators for a link');
 });
 
 describe('changing the own password', () => {
-  it('asks for the old one, and ends all other sessions', async () => {
+  it('requires the old one, and ends all other sessions', async () => {
     const { email } = await newPerson();
     const [own = '', other] = [await signIn(email, PASSWORD), await signIn(email, PASSWORD)];
     const page = await fetch(`${adapter.url}/auth/changepass`, { headers: { cookie: own } });
@@ -48,7 +48,7 @@ describe('changing the own password', () => {
     ['the new one is short', { current: PASSWORD, password: 'short', again: 'short' }, 400, 'has 5 characters; it needs 12'],
     ['the new one is long', { current: PASSWORD, password: 'x'.repeat(1_001), again: 'x'.repeat(1_001) }, 400, 'too long'],
     ['nothing is said', {}, 400, 'it needs 12'],
-  ])('changes nothing where %s', async (_, fields, status, sentence) => {
+  ])('changes nothing if %s', async (_, fields, status, sentence) => {
     const { email } = await newPerson();
     const cookie = (await signIn(email, PASSWORD)) ?? '';
     const answer = await post('/auth/changepass', fields, { cookie });
@@ -56,7 +56,7 @@ describe('changing the own password', () => {
     expect(await signIn(email, PASSWORD)).toBeDefined();
   }); // prettier-ignore
 
-  it('is for people who are signed in, and not for other sites', async () => {
+  it('requires a signed-in person, and is refused from other sites', async () => {
     const fields = { current: PASSWORD, password: OTHER, again: OTHER };
     expect((await post('/auth/changepass', fields)).status).toBe(401);
     const page = await fetch(`${adapter.url}/auth/changepass`, { redirect: 'manual' });
@@ -81,14 +81,14 @@ describe('a link', () => {
     expect(await signIn(email, OTHER)).toBeDefined();
   });
 
-  it('stays where the password is refused', async () => {
+  it('stays if the password is refused', async () => {
     const { id } = await newPerson();
     const link = await newLink(id);
     expect((await post(link, { password: 'short', again: 'short' })).status).toBe(400);
     expect((await post(link, fields)).status).toBe(200);
   });
 
-  it('that is unknown, replaced, expired, cut or of somebody disabled is answered alike', async () => {
+  it('that is unknown, replaced, expired, truncated or of a disabled person is answered alike', async () => {
     const [replaced, expired, disabled] = [await newPerson(), await newPerson(), await newPerson()];
     const links = [await newLink(replaced.id), await newLink(expired.id, -1_000), await newLink(disabled.id)];
     await newLink(replaced.id);
@@ -102,14 +102,14 @@ describe('a link', () => {
     expect(texts.size).toBe(1);
   }); // prettier-ignore
 
-  it('is used from no other site', async () => {
+  it('is refused from other sites', async () => {
     const { id } = await newPerson();
     const link = await newLink(id);
     expect((await post(link, fields, { origin: 'https://evil.example' })).status).toBe(403);
   });
 });
 
-it('in passthrough mode there is none of it: links are unknown, and the page leads to the dashboard', async () => {
+it('the password pages do not exist in passthrough mode: links are unknown, and the page redirects to the dashboard', async () => {
   const passthrough = await startAdapter(passthroughEnvironment);
   const ask = async (path: string, method: 'GET' | 'POST') => {
     const { status, headers } = await fetch(`${passthrough.url}${path}`, { method, redirect: 'manual' });

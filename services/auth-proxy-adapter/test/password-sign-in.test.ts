@@ -24,7 +24,7 @@ const signIn = (email: string, password: string, headers: Record<string, string>
     body: new URLSearchParams({ email, password }),
   });
 
-it('the dashboard leads to the page to sign in, which has a form', async () => {
+it('the dashboard redirects to the sign-in page, which has a form', async () => {
   const answer = await fetch(`${adapter.url}/dashboard`);
   expect(answer.url).toBe(`${adapter.url}/auth/signin`);
   expect(await answer.text()).toContain('<form method="post" action="/auth/signin">');
@@ -51,7 +51,7 @@ it('a person with the right password gets a session, and signs out again', async
   ]);
 });
 
-it('whatever is wrong has one answer, which comes no sooner for an address that nobody has', async () => {
+it('all refusals are the same, and no faster for an unknown address', async () => {
   const texts = new Set<string>();
   for (const [email, password] of [
     ['ada@example.com', 'wrong password'],
@@ -71,13 +71,13 @@ it('whatever is wrong has one answer, which comes no sooner for an address that 
   expect(texts.size).toBe(1);
 });
 
-it('an account is locked after ten wrong guesses, for the right password too, with the same answer', async () => {
+it('an account is locked after ten wrong guesses, even for the right password, with the same answer', async () => {
   await Promise.all(Array.from({ length: 10 }, () => signIn('locked@example.com', 'wrong')));
   const answer = await signIn('locked@example.com', PASSWORD);
   expect([answer.status, answer.headers.getSetCookie()]).toEqual([401, []]);
 });
 
-it('another site signs nobody in, and a form is asked for', async () => {
+it('requires a form, and signs nobody in from another site', async () => {
   expect((await signIn('ada@example.com', PASSWORD, { origin: 'https://evil.example' })).status).toBe(403);
   const headers = { 'content-type': 'application/json' };
   expect((await fetch(`${adapter.url}/auth/signin`, { method: 'POST', body: '{}', headers })).status).toBe(415);

@@ -12,16 +12,16 @@ export interface PersonUnderTest {
 export interface PeopleUnderTest {
   /** A new person whose password is {@link PASSWORD}. */
   add(): Promise<PersonUnderTest>;
-  /** Sends a form, as a page of the service would. */
+  /** Sends a form like a page of the service. */
   post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
   /** The text of a page. */
   read(path: string, cookie?: string): Promise<string>;
-  /** The cookie of a new session; undefined where none is given. */
+  /** The cookie of a new session; undefined if none is set. */
   signIn(email: string, password?: string): Promise<string | undefined>;
   isSignedIn(cookie?: string): Promise<boolean>;
 }
 
-/** People of an adapter, and what their browsers do. */
+/** People of an adapter, and their browsers. */
 export const openPeopleUnderTest = (adapter: () => AdapterUnderTest): PeopleUnderTest => {
   const hash = hashPassword(PASSWORD, randomBytes);
   let added = 0;

@@ -13,12 +13,12 @@ const save = (mapping: object): Promise<unknown> =>
 const userOf = async (email: string): Promise<Record<string, unknown> | undefined> =>
   (await adapter.sql(`select role, all_groups, user_groups, user_metadata from users where email = '${email}'`))[0];
 
-it('people are developers who see everything until a mapping is saved', async () => {
+it('people are unrestricted developers until a mapping is saved', async () => {
   expect((await check({ email: 'early@example.com', team: 'north' })).status).toBe(200);
   expect(await userOf('early@example.com')).toMatchObject({ role: 'developer', all_groups: true });
 });
 
-it('a saved mapping gives role, groups and profile at the next sign-in, and says so to caches', async () => {
+it('a saved mapping sets role, groups and profile at the next sign-in, and invalidates caches', async () => {
   await save({
     role: { claimPath: 'team', mappings: [{ value: 'north', role: 'admin' }], default: 'developer' },
     tenants: { claimPath: 'team', mappings: [{ value: 'north', groups: ['north'] }] },
@@ -32,7 +32,7 @@ it('a saved mapping gives role, groups and profile at the next sign-in, and says
   expect(await adapter.sql(`select kind from announcements where kind = 'user'`)).not.toHaveLength(0);
 });
 
-it('an access mapping rejects whose claim is absent or another, ends nobody else, and never rejects the admin', async () => {
+it('an access mapping rejects people with a missing or different claim, ends no other session, and never rejects the admin', async () => {
   const first = await check({ email: 'kept@example.com', team: 'north' });
   await save({ access: { claimPath: 'team', allowed: ['north'] } });
   for (const claims of [{ email: 'a@example.com' }, { email: 'b@example.com', team: 'south' }])

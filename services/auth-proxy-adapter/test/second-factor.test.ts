@@ -23,7 +23,7 @@ interface Enrolled extends PersonUnderTest {
   readonly cookie: string;
 }
 
-/** A person whose second factor is on, by the code of the step before, so that the present one is left. */
+/** A person with a second factor, confirmed by the previous step's code, so that the current one is unused. */
 const enrol = async (): Promise<Enrolled> => {
   const person = await people.add();
   const cookie = (await signIn(person.email)) ?? '';
@@ -37,7 +37,7 @@ const askedFor = async (email: string): Promise<string> =>
 const giveCode = (ticket: string, code: string) => post('/auth/signin/code', { ticket, code });
 
 describe('turning a second factor on', () => {
-  it('asks for the password, shows a picture and the secret, and takes effect with the first code', async () => {
+  it('requires the password, shows a picture and the secret, and takes effect with the first code', async () => {
     const { email } = await people.add();
     const cookie = (await signIn(email)) ?? '';
     expect((await change(cookie, { action: 'start', password: 'wrong password' })).status).toBe(401);
@@ -62,7 +62,7 @@ describe('turning a second factor on', () => {
     expect(entries).toHaveLength(1);
   });
 
-  it('needs a password here', async () => {
+  it('requires a local password', async () => {
     const { id, email } = await people.add();
     const cookie = (await signIn(email)) ?? '';
     await adapter.sql(`update users set password_hash = null where id = '${id}'`);
@@ -70,7 +70,7 @@ describe('turning a second factor on', () => {
     expect((await change(cookie, { action: 'start', password: '' })).status).toBe(401);
   });
 
-  it('is asked for by forms of this site, with an action that there is, by somebody who is signed in', async () => {
+  it('requires a form of this site, a known action, and a signed-in person', async () => {
     const { cookie } = await enrol();
     expect((await post('/auth/factor', { action: 'off' }, { cookie, origin: 'https://evil.example' })).status).toBe(
       403,
@@ -82,7 +82,7 @@ describe('turning a second factor on', () => {
 });
 
 describe('signing in with a second factor', () => {
-  it('asks for the code after the password, and takes each code once', async () => {
+  it('requires the code after the password, and accepts each code once', async () => {
     const { email, secret } = await enrol();
     const [ticket, second] = [await askedFor(email), await askedFor(email)];
     const answer = await giveCode(ticket, codeOf(secret));
@@ -92,14 +92,14 @@ describe('signing in with a second factor', () => {
     expect((await giveCode(second, codeOf(secret, 1))).status).toBe(303);
   });
 
-  it('takes one of a code that many give at once', async () => {
+  it('accepts a code once when it is given many times at once', async () => {
     const { email, secret } = await enrol();
     const ticket = await askedFor(email);
     const answers = await Promise.all(Array.from({ length: 5 }, () => giveCode(ticket, codeOf(secret))));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
-  it('takes a recovery code once, and new ones replace the old', async () => {
+  it('accepts a recovery code once, and new ones replace the old', async () => {
     const { email, codes, cookie } = await enrol();
     const [first = '', other = ''] = codes;
     expect((await giveCode(await askedFor(email), first.toUpperCase())).status).toBe(303);
@@ -122,7 +122,7 @@ describe('signing in with a second factor', () => {
     ]);
   });
 
-  it('needs the password again where it was changed meanwhile, the person was disabled, or the ticket is none', async () => {
+  it('requires the password again if it was changed, the person was disabled, or the ticket is invalid', async () => {
     const [changed, disabled] = [await enrol(), await enrol()];
     const [first, second] = [await askedFor(changed.email), await askedFor(disabled.email)];
     const other = 'another horse battery';
@@ -145,7 +145,7 @@ it('a second factor is turned off with the password', async () => {
   expect(await signIn(email)).toBeDefined();
 });
 
-it('in passthrough mode there is none of it', async () => {
+it('a second factor does not exist in passthrough mode', async () => {
   const passthrough = await startAdapter(passthroughEnvironment);
   const answers = await Promise.all(
     ['/auth/factor', '/auth/sessions', '/auth/signin/code', '/auth/invitation/x'].flatMap((path) =>

@@ -18,11 +18,11 @@ export interface AppContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: DecisionStore;
-  /** A folder below which files of exports are made. */
+  /** The folder below which export files are made. */
   readonly fileFolder: string;
   readonly authenticator: Authenticator;
   readonly health: HealthSource;
-  /** Moment up to which everything that was decided has been stored, epoch ms; undefined where that is not known. */
+  /** Moment up to which all decisions have been stored, epoch ms; undefined if unknown. */
   readonly collectedTo: () => number | undefined;
 }
 

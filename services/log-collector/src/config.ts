@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from '@decision/service-kit';
 
-/** Everything that the environment may say to this service. */
+/** All settings of this service. */
 export const settings = {
   ...httpSettings(3005),
   ...databaseSettings,
@@ -24,13 +24,13 @@ export const settings = {
   logStore: oneOf('LOG_STORE', ['table', 'archive'], {
     default: 'table',
     meaning:
-      'Where questions are answered from: `table` keeps decisions in the database, and in the archive where there is one; `archive` in the archive alone.',
+      'Where questions are answered from: `table` keeps decisions in the database, and in the archive if there is one; `archive` only in the archive.',
   }),
   queryMaxDays: wholeNumber('LOG_QUERY_MAX_DAYS', {
     default: 31,
     min: 1,
     max: 3_660,
-    meaning: 'Days that one question to the archive may span, where decisions are kept in it alone.',
+    meaning: 'Days that one question to the archive may span, if decisions are kept only in it.',
   }),
   retentionDays: wholeNumber('LOG_TABLE_RETENTION_DAYS', {
     default: 30,
@@ -44,7 +44,7 @@ export const settings = {
     max: 68_719_476_736,
     unit: 'bytes',
     meaning:
-      'Messages that may be fetched and not yet stored; beyond it nothing more is fetched. A single larger one is taken all the same.',
+      'Messages that may be fetched and not yet stored; beyond it nothing more is fetched. A single larger one is still fetched.',
   }),
   collectorUpkeepMs: wholeNumber('COLLECTOR_UPKEEP_MS', {
     default: 600_000,
@@ -60,7 +60,8 @@ export const settings = {
   ),
   sinkDeadLetterDir: optional(
     filePath('LOG_SINK_DEAD_LETTER_DIR', {
-      meaning: 'Folder for decisions that a sink does not take; needed where there are sinks, one for each process.',
+      meaning:
+        'Folder for decisions that a sink does not accept; required with sinks, a separate one for each process.',
     }),
   ),
   sinkDeadLetterBytes: wholeNumber('LOG_SINK_DEAD_LETTER_BYTES', {
@@ -68,7 +69,7 @@ export const settings = {
     min: 1_048_576,
     max: 1_099_511_627_776,
     unit: 'bytes',
-    meaning: 'Size of the file of dead letters of one sink; a sink that would exceed it is sent nothing more.',
+    meaning: 'Size of the file of dead letters of one sink; beyond it nothing more is sent to the sink.',
   }),
   sinkBufferBytes: wholeNumber('LOG_SINK_BUFFER_BYTES', {
     default: 33_554_432,
@@ -76,7 +77,7 @@ export const settings = {
     max: 17_179_869_184,
     unit: 'bytes',
     meaning:
-      'Messages that may be fetched for one sink and not yet sent; beyond it nothing more is fetched. A single larger one is taken all the same.',
+      'Messages that may be fetched for one sink and not yet sent; beyond it nothing more is fetched. A single larger one is still fetched.',
   }),
   archiveUrl: optional(
     url('ARCHIVE_URL', {
@@ -97,7 +98,7 @@ export const settings = {
     min: 100,
     max: 3_600_000,
     unit: 'ms',
-    meaning: 'Time after which messages are written into the archive though they are fewer.',
+    meaning: 'Time after which messages are written into the archive even if they are fewer.',
   }),
   archiveBufferBytes: wholeNumber('ARCHIVE_BUFFER_BYTES', {
     default: 134_217_728,
@@ -105,7 +106,7 @@ export const settings = {
     max: 68_719_476_736,
     unit: 'bytes',
     meaning:
-      'Messages that may be fetched for the archive and not yet written; from half of it on the largest partition is written before its time. Messages that are needed to finish what another process had begun may come on top.',
+      'Messages that may be fetched for the archive and not yet written; from half of it on the largest partition is written early. Messages that are needed to finish what another process began may exceed it.',
   }),
   archiveMemoryBytes: wholeNumber('ARCHIVE_MEMORY_BYTES', {
     default: 536_870_912,
@@ -113,21 +114,21 @@ export const settings = {
     max: 68_719_476_736,
     unit: 'bytes',
     meaning:
-      'Memory of a process that writes objects of the archive, or an export as Parquet, beside that of its runtime.',
+      'Memory of a process that writes objects of the archive, or an export as Parquet, besides that of its runtime.',
   }),
   archiveUpkeepMs: wholeNumber('ARCHIVE_UPKEEP_MS', {
     default: 600_000,
     min: 1_000,
     max: 86_400_000,
     unit: 'ms',
-    meaning: 'How often small objects of the archive become one, and days that are no longer kept are removed.',
+    meaning: 'How often small objects of the archive are merged, and expired days are removed.',
   }),
   archiveCompactBytes: wholeNumber('ARCHIVE_COMPACT_BYTES', {
     default: 67_108_864,
     min: 65_536,
     max: 1_073_741_824,
     unit: 'bytes',
-    meaning: 'Objects of the archive that are smaller become one of this size at most, once their hour has ended.',
+    meaning: 'Smaller objects of the archive are merged into objects of at most this size, once their hour has ended.',
   }),
   archiveRetentionDays: optional(
     wholeNumber('ARCHIVE_RETENTION_DAYS', {
@@ -139,7 +140,7 @@ export const settings = {
   archiveSigningKey: optional(
     filePath('ARCHIVE_SIGNING_KEY', {
       meaning:
-        'File of an Ed25519 private key in PEM, by which a manifest of each day of the archive is signed. Not set: there are none.',
+        'File of an Ed25519 private key in PEM, which signs a manifest of each day of the archive. Not set: there are no manifests.',
     }),
   ),
   archiveQueryProcesses: wholeNumber('ARCHIVE_QUERY_PROCESSES', {
@@ -147,14 +148,14 @@ export const settings = {
     min: 1,
     max: 32,
     meaning:
-      'Processes that read the archive for questions, where decisions are kept in it alone; each answers one at a time.',
+      'Processes that read the archive for questions, if decisions are kept only in it; each answers one at a time.',
   }),
   archiveQueryMemoryBytes: wholeNumber('ARCHIVE_QUERY_MEMORY_BYTES', {
     default: 536_870_912,
     min: 134_217_728,
     max: 68_719_476_736,
     unit: 'bytes',
-    meaning: 'Memory of each of them beside that of its runtime, and as much of the disk for what exceeds it.',
+    meaning: 'Memory of each of them besides that of its runtime, and as much disk space for data beyond it.',
   }),
   archiveCacheBytes: wholeNumber('ARCHIVE_CACHE_BYTES', {
     default: 1_073_741_824,
@@ -162,14 +163,14 @@ export const settings = {
     max: 1_099_511_627_776,
     unit: 'bytes',
     meaning:
-      'Disk below the folder for temporary files that parts of objects of an S3 store may take, which questions to the archive read; what was not asked for the longest leaves first.',
+      'Disk space in the folder for temporary files for parts of S3 objects that questions to the archive read; the least recently used are removed first.',
   }),
   archiveQueryTimeoutMs: wholeNumber('ARCHIVE_QUERY_TIMEOUT_MS', {
     default: 30_000,
     min: 1_000,
     max: 600_000,
     unit: 'ms',
-    meaning: 'How long a part of a question to the archive may take; it is answered 504 then.',
+    meaning: 'How long a part of a question to the archive may take; beyond it the answer is 504.',
   }),
 };
 

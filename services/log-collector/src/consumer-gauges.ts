@@ -2,16 +2,16 @@ import { type Subscriber, type SubscriberStatus } from '@decision/broker';
 import { type Metrics } from '@decision/service-kit';
 
 interface Consumer {
-  /** Begins the names of the gauges. */
+  /** Prefix of the names of the gauges. */
   readonly prefix: string;
-  /** What becomes of messages: `stored`. */
+  /** What happens to messages, such as `stored`. */
   readonly done: string;
   readonly subscriber: Pick<Subscriber, 'lag'>;
   readonly waiting: () => Pick<SubscriberStatus, 'queued' | 'queuedBytes' | 'oldestAt'>;
   readonly now: () => number;
 }
 
-/** Exports what waits to be kept by a consumer of `logs`, and what it has not fetched, as gauges. */
+/** Exports the pending messages of a consumer of `logs`, and those not yet fetched, as gauges. */
 export const exportConsumer = (metrics: Metrics, { prefix, done, subscriber, waiting, now }: Consumer): void => {
   metrics.gauge({
     name: `${prefix}_queued_messages`,

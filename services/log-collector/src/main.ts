@@ -14,7 +14,7 @@ import { openTableStore } from './queries/table-store';
 import { openSinks } from './sinks/open-sinks';
 import { startSinks } from './sinks/start-sinks';
 
-/** Connections for storing, beside those that answer questions: slow questions hold up no record. */
+/** Connections for storing, separate from those for questions, so that slow questions delay no record. */
 const STORING_CONNECTIONS = 2;
 
 runService({
@@ -23,7 +23,7 @@ runService({
   start: async ({ config, logger, metrics, stopper }) => {
     const sinks = await openSinks(config);
     const opened = await openArchive(config);
-    // While the database is away, archive and sinks go on, and questions are answered 503.
+    // While the database is away, archive and sinks continue, and questions are answered 503.
     const { database, usable, waitingFor } = openStoreUnasked({
       name: 'log-collector',
       config,
@@ -57,7 +57,7 @@ runService({
     });
     stopper.add('http', (drainMs) => server.stop(drainMs));
     const { url } = await server.listen();
-    // Joining comes after listening: only one process can listen here, and it takes over from one that died here.
+    // Joins after listening, since only one process can listen on this port, and it takes over from one that died.
     if (broker !== undefined) running = startSinks({ sinks, broker, config, logger, metrics, stopper });
     if (broker !== undefined && opened !== undefined) {
       archive = await startArchive(opened, { broker, config, logger, metrics, stopper });

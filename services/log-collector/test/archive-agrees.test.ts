@@ -7,7 +7,7 @@ import { type CollectorUnderTest, logOf, messageOf, startCollectorUnderTest } fr
 import { document, search } from './searches';
 
 const RECORDS = 150;
-/** Each is asked of both stores; `npm run test:long` asks four times as many. */
+/** Each is run on both stores; `npm run test:long` asks four times as many. */
 const SEARCHES = process.env['TEST_LONG'] === '1' ? 400 : 100;
 const seed = Number(process.env['TEST_SEED'] ?? 20_261_123);
 const HOUR_MS = 3_600_000;
@@ -38,7 +38,7 @@ beforeAll(async () => {
     ); // prettier-ignore
   });
   await collector.store(...messages);
-  // Some come twice, as a topic may have them.
+  // Some are duplicates, as in a topic.
   await archive.archive(...messages, ...messages.slice(0, 20).map((message) => ({ ...message, offset: message.offset + 1_000 })));
 }, 180_000); // prettier-ignore
 afterAll(async () => {
@@ -52,7 +52,7 @@ const fromArchive = (): DecisionAnswers =>
     readableTraces: () => Promise.resolve(new Set<string>()),
     rangeOf: () => ({ start: new Date(Date.now() - 48 * HOUR_MS).toISOString(), end: new Date().toISOString() }),
   });
-/** Asks both, and answers what both say. */
+/** Asks both stores, and answers both results. */
 const bothSay = async <T>(question: (answers: DecisionAnswers) => Promise<T>): Promise<T> => {
   const archived = await question(fromArchive());
   expect(archived).toEqual(await openTableStore(collector.database).ask(collector.access, (answers) => question(answers)));
@@ -62,7 +62,7 @@ const bothSay = async <T>(question: (answers: DecisionAnswers) => Promise<T>): P
 const reading = { withTraces: true, pageCharacters: 1e9, characters: 1e9 };
 const newest = { sort: 'time', isDescending: true, after: undefined, limit: 1_000 } as const;
 
-it(`finds what the table finds, of ${SEARCHES} searches in ${RECORDS} messages (seed ${seed})`, async () => {
+it(`finds the same as the table for ${SEARCHES} searches in ${RECORDS} messages (seed ${seed})`, async () => {
   let [some, none] = [0, 0];
   for (const text of fc.sample(search, { numRuns: SEARCHES, seed })) {
     const tree = parseSearch(text);
@@ -74,7 +74,7 @@ it(`finds what the table finds, of ${SEARCHES} searches in ${RECORDS} messages (
     if (found.ids.length === 0) none += 1;
     else some += 1;
   }
-  // The searches are no trivial ones.
+  // The searches are not trivial.
   expect(some).toBeGreaterThan(SEARCHES / 4);
   expect(none).toBeGreaterThan(SEARCHES / 20);
 }, 300_000);
@@ -94,7 +94,7 @@ const orders = (['time', 'name', 'status', 'type'] as const).flatMap((sort) =>
   [true, false].map((isDescending) => ({ sort, isDescending })),
 );
 
-it.each(orders)('pages follow each other as those of the table do, sorted by $sort, descending: $isDescending', async (order) => {
+it.each(orders)('has the same pages as the table, sorted by $sort, descending: $isDescending', async (order) => {
   for (const filter of filters) {
     const { shown: all } = await bothSay((answers) => answers.readPage(filter, { ...order, after: undefined, limit: 1_000 }, reading));
     for (const after of [all[0], all[Math.floor(all.length / 2)], all.at(-1)])
@@ -102,7 +102,7 @@ it.each(orders)('pages follow each other as those of the table do, sorted by $so
   }
 }); // prettier-ignore
 
-it('reads, counts and sums up as the table does', async () => {
+it('reads, counts and sums like the table', async () => {
   for (const filter of filters) {
     const { shown: found, items } = await bothSay((answers) =>
       answers.readPage(filter, { ...newest, limit: 40 }, reading),

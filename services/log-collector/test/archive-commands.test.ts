@@ -44,7 +44,7 @@ const messages = (slug: string, count: number) =>
     ),
   );
 
-it('rebuild stores what the table lacks, and nothing twice', async () => {
+it('rebuild stores the decisions that the table lacks, and none twice', async () => {
   const some = messages('rebuilt', 6);
   await collector.store(...some.slice(0, 2));
   await archive.archive(...some);
@@ -58,7 +58,7 @@ it('rebuild stores what the table lacks, and nothing twice', async () => {
   expect((await run(['rebuild', ...old], { DATABASE_URL: collector.databaseUrl })).text).toMatch(/keeps 30 days/);
 }, 60_000);
 
-it('erase takes whole decisions out of archive and table, and a hold prevents it', async () => {
+it('erase removes whole decisions from archive and table, and a hold prevents it', async () => {
   const some = messages('erased', 5);
   await collector.store(...some);
   await archive.archive(...some);

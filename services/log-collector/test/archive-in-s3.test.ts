@@ -41,7 +41,7 @@ const query = async (parameters: Readonly<Record<string, string>>) => {
 };
 const copied = (): number =>
   readdirSync(archive.folder).reduce((sum, name) => sum + statSync(join(archive.folder, name)).blocks * 512, 0);
-/** Texts that do not become smaller when they are compressed. */
+/** Incompressible texts. */
 const textOf = (seed: number, length: number): string => {
   let state = seed + 1;
   const letters = Array.from({ length }, () => {
@@ -51,7 +51,7 @@ const textOf = (seed: number, length: number): string => {
   return letters.join('').replaceAll(/["\\]/g, '~');
 };
 
-it('answers questions from an S3 store, and copies no documents where it needs none', async () => {
+it('answers questions from an S3 store, and copies no documents unless it needs them', async () => {
   const messages = Array.from({ length: 12 }, (_, n) =>
     messageOf(
       logOf(collector.access.workspaceId, [{ request: { n, text: textOf(n, 400_000) } }], {
@@ -73,7 +73,7 @@ it('answers questions from an S3 store, and copies no documents where it needs n
   });
 });
 
-it('a question that reads more than may be copied is told so', async () => {
+it('refuses a question that reads more than may be copied', async () => {
   const messages = Array.from({ length: 20 }, (_, n) =>
     messageOf(
       logOf(collector.access.workspaceId, [{ request: { text: textOf(n, 400_000) } }], {
@@ -92,7 +92,7 @@ it('a question that reads more than may be copied is told so', async () => {
   expect(body).toMatchObject({ total: { count: 20 } });
 });
 
-it('says that the archive cannot be read while an object is damaged, or the store does not answer', async () => {
+it('reports an unreadable archive while an object is damaged, or the store does not answer', async () => {
   await archive.archive(
     messageOf(logOf(collector.access.workspaceId, [{}], { slug: 'damaged', received_at: ago(20) })),
   );

@@ -38,7 +38,7 @@ const kept = async (...messages: readonly SubscribedMessage[]): Promise<void> =>
   await archive.archive(...messages);
 };
 
-it('a restricted key finds what it sees, as in the table', async () => {
+it('a restricted key finds only visible decisions, as in the table', async () => {
   const hidden = await collector.makeRule('hidden', ['finance']);
   const shown = await collector.makeRule('shown', ['sales']);
   const opaque = await collector.makeFlow('opaque', ['sales'], hidden);
@@ -79,7 +79,7 @@ it('a restricted key finds what it sees, as in the table', async () => {
   expect(await query({ count: 'true' }, await collector.makeKey('admin', [], other))).toMatchObject({ count: 0 });
 }, 60_000); // prettier-ignore
 
-it('a question without times is about the last 24 hours, and one about too many days is refused', async () => {
+it('a question without times covers the last 24 hours, and one about too many days is refused', async () => {
   await kept(
     messageOf(logOf(workspaceId, [{}], { slug: 'dated', received_at: ago(30) })),
     messageOf(logOf(workspaceId, [{}], { slug: 'dated', received_at: ago(2) })),
@@ -97,7 +97,7 @@ it('a question without times is about the last 24 hours, and one about too many 
     });
 });
 
-it('pages follow each other over hours, and each decision is read by its id', async () => {
+it('pages continue over hours, and each decision can be read by its id', async () => {
   const messages = Array.from({ length: 25 }, (_, n) =>
     messageOf(logOf(workspaceId, [{ request: { n } }], { slug: 'paged', received_at: ago(n * 0.7) })),
   );
@@ -117,7 +117,7 @@ it('pages follow each other over hours, and each decision is read by its id', as
   expect(text.trim().split('\n')).toHaveLength(26);
 }); // prettier-ignore
 
-it('an answer says up to when decisions are found, and what is missing up to then', async () => {
+it('an answer says up to when decisions are found, and which are missing until then', async () => {
   expect(await query({ rules: 'none' })).toMatchObject({ fresh_until: null });
   const at = Date.now() - 60_000;
   archivedTo = at;
@@ -134,7 +134,7 @@ it('an answer says up to when decisions are found, and what is missing up to the
   ]);
 }); // prettier-ignore
 
-it('objects that others have put there are not read, one that lacks columns is, and a damaged one is told of', async () => {
+it('foreign objects are ignored, one that lacks columns is read, and a damaged one is reported', async () => {
   const name = 'damaged';
   await kept(messageOf(logOf(workspaceId, [{}], { slug: name, received_at: ago(20) })));
   const objects = (await readdir(join(archive.folder, 'decisions'), { recursive: true })).filter((path) => path.endsWith('.parquet'));

@@ -14,15 +14,15 @@ import { readMessage } from '@decision/decision-logs';
 import { decisionIdOf } from '@decision/persistence';
 
 interface OpenOptions {
-  /** Default: a folder of its own. */
+  /** Default: a separate folder. */
   readonly url?: string;
-  /** Bytes of copies, where the archive is no folder. */
+  /** Bytes of copies, if the archive is not a folder. */
   readonly cacheBytes?: number;
 }
 
-/** An archive of its own; messages are handed to it as its consumer would. */
+/** A separate archive; messages are passed to it as by its consumer. */
 export interface ArchiveUnderTest {
-  /** Where its objects are, or copies of them. */
+  /** The folder of its objects, or of copies. */
   readonly folder: string;
   readonly reading: ArchiveReading;
   /** Resolves once everything is in objects. */

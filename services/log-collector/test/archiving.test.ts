@@ -82,13 +82,13 @@ const start = async (
 
 const until = async (holds: () => Promise<boolean> | boolean, limitMs = 40_000): Promise<void> => {
   for (const end = Date.now() + limitMs; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 50)))
-    if (Date.now() > end) throw new Error(`It did not come to hold within ${limitMs} ms.`);
+    if (Date.now() > end) throw new Error(`The condition was not met within ${limitMs} ms.`);
 };
 const namesBelow = async (part: string): Promise<string[]> =>
   (await readdir(join(folder, 'archive', part), { recursive: true }).catch(() => [])).filter((name) =>
     /\.(?:json|parquet)$/.test(name),
   );
-/** Records of all objects that manifests name. */
+/** Records of all objects named by manifests. */
 const archived = async (): Promise<number> => {
   const manifests = await namesBelow('manifests');
   const texts = await Promise.all(manifests.map((name) => readFile(join(folder, 'archive/manifests', name), 'utf8')));
@@ -98,12 +98,12 @@ const archived = async (): Promise<number> => {
 const logs = (count: number, request: object = {}) =>
   Array.from({ length: count }, () => logOf(WORKSPACE, [{ request }]));
 
-it('decisions of the topic become objects, and are not written again by the process that comes next', async () => {
+it('decisions of the topic become objects, and the next process does not write them again', async () => {
   const topic = await openTopic();
   const first = await start(topic);
   await topic.write(...logs(50));
   await until(async () => (await archived()) === 50);
-  // The last manifest is there a moment before it is counted.
+  // The last manifest exists a moment before it is counted.
   await until(async () =>
     /decision_archive_records_total\{.*outcome="archived".*\} 50\n/.test((await first.metrics.render()).text),
   );
@@ -144,12 +144,12 @@ it('an archive that refuses holds a bounded number of bytes, and takes everythin
   await rm(root);
   await rename(`${root}-kept`, root);
   await until(async () => (await archived()) === 60);
-  // The last manifest is there a moment before its messages are let go.
+  // The last manifest exists a moment before its messages are released.
   await until(() => running.status().queued === 0);
   expect(running.status()).toMatchObject({ failing: false });
 }, 120_000);
 
-it('settings that cannot go together are refused at the start', async () => {
+it('contradictory settings are refused at the start', async () => {
   const topic = await openTopic();
   await expect(start(topic, { bufferBytes: 2_000_000 })).rejects.toThrow(
     'ARCHIVE_BUFFER_BYTES (2000000) holds less than twice ARCHIVE_ROLL_BYTES (1048576)',
@@ -160,7 +160,7 @@ it('settings that cannot go together are refused at the start', async () => {
   await expect(start(topic)).rejects.toThrow(/ARCHIVE_URL: The folder .*archive cannot be made \(\w+\)/);
 });
 
-it('upkeep makes one object of the small ones of an hour that has ended, and removes days that are no longer kept', async () => {
+it('upkeep merges the small objects of an hour that has ended, and removes expired days', async () => {
   const topic = await openTopic();
   const running = await start(topic, { rollMs: 50 });
   const hoursAgo = (hours: number) => ({ received_at: new Date(Date.now() - hours * 3_600_000).toISOString() });
@@ -211,7 +211,7 @@ it('upkeep makes one object of the small ones of an hour that has ended, and rem
 
 it.each([
   ['is not there', undefined, 'ARCHIVE_SIGNING_KEY: The file cannot be read (ENOENT).'],
-  ['holds no key', 'secret', 'ARCHIVE_SIGNING_KEY: The key is no private key in PEM.'],
+  ['holds no key', 'secret', 'ARCHIVE_SIGNING_KEY: The key is not a private key in PEM.'],
 ])('a file of the signing key that %s is refused at the start', async (_, text, sentence) => {
   const opened = await openArchive({ archiveUrl: `file://${join(folder, 'archive')}`, logStore: 'table' });
   if (opened === undefined) throw new Error('It was named.');
@@ -227,10 +227,10 @@ it.each([
   await expect(starting).rejects.toThrow(sentence);
 });
 
-it('a process finishes what others had begun to write, though it may hold less than all of it together', async () => {
+it('a process finishes rolls that others began, even beyond its buffer', async () => {
   const topic = await openTopic();
   const before = await start(topic, { rollMs: 3_600_000, rollBytes: 6 * MIB, bufferBytes: 64 * MIB });
-  // Boundaries can be made there, and objects cannot.
+  // Boundaries can be made there, but objects cannot.
   await writeFile(join(folder, 'archive', 'decisions'), 'no folder');
   const many = Array.from({ length: 400 }, () => logs(1, { text: randomBytes(75_000).toString('base64') })).flat();
   for (let at = 0; at < many.length; at += 20) await topic.write(...many.slice(at, at + 20));

@@ -18,7 +18,7 @@ afterAll(() => collector.stop());
 interface Topic {
   readonly prefix: string;
   readonly producer: Producer;
-  /** Writes one message a value; resolves once the broker has them. */
+  /** Writes one message per value; resolves once the broker has them. */
   write(...values: readonly unknown[]): Promise<void>;
 }
 const brokers: Broker[] = [];
@@ -86,7 +86,7 @@ const until = async (condition: () => Promise<boolean> | boolean): Promise<void>
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('It did not come true within thirty seconds.');
+  throw new Error('The condition was not met within thirty seconds.');
 };
 const countOf = async (slug: string): Promise<number> => {
   const { body } = await collector.get('/query', { rules: slug, count: 'true' });
@@ -103,7 +103,7 @@ const counted = async ({ metrics }: Running, name: string): Promise<number> => {
   );
 };
 
-/** The database, whose steps a test follows and holds up. */
+/** The database, whose steps a test observes and delays. */
 const watched = (step: (name: string, when: 'before' | 'after') => Promise<void>): Database => ({
   ...collector.database,
   inWorkspace: async (access, work) => {
@@ -134,7 +134,7 @@ const quarantined = async (prefix: string): Promise<readonly unknown[]> => {
 };
 
 describe('the collector', () => {
-  it('stores what is on the topic, also what was written before it began, and commits it', async () => {
+  it('stores all messages of the topic, including earlier ones, and commits them', async () => {
     const topic = await openTopic();
     await topic.write(...logs('early', 50));
     const first = start(topic);
@@ -151,7 +151,7 @@ describe('the collector', () => {
     await second.stop();
   }, 90_000);
 
-  it('reads the topic from its beginning where the offsets of its group are lost, and stores nothing twice', async () => {
+  it('reads the topic from its beginning if the offsets of its group are lost, and stores nothing twice', async () => {
     const topic = await openTopic();
     await topic.write(...logs('reread', 30));
     const first = start(topic);
@@ -173,7 +173,7 @@ describe('the collector', () => {
     await second.stop();
   }, 90_000);
 
-  it('sets apart what it cannot read or keep, counts it, and goes on', async () => {
+  it('sets apart messages that it cannot read or store, counts them, and goes on', async () => {
     const topic = await openTopic();
     const deep = logOf(collector.access.workspaceId, [], { slug: 'deep' });
     const nested = JSON.stringify(deep).replace('"items":[]', () => {
@@ -239,7 +239,7 @@ describe('the collector', () => {
     90_000,
   );
 
-  it('holds a fixed number of bytes while the database is away, and stores everything once it is back', async () => {
+  it('holds a bounded number of bytes while the database is away, and stores everything once it is back', async () => {
     const topic = await openTopic();
     let isAway = true;
     const running = start(

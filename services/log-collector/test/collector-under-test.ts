@@ -38,18 +38,18 @@ interface TextAnswer {
   readonly text: string;
 }
 
-/** The service over HTTP; messages are handed to it as its consumer would. */
+/** The service over HTTP; messages are passed to it as by its consumer. */
 export interface CollectorUnderTest {
   readonly database: Database;
   readonly databaseUrl: string;
   /** Address of the service. */
   readonly url: string;
-  /** Below it files of exports are made. */
+  /** The folder for export files. */
   readonly fileFolder: string;
   readonly access: WorkspaceAccess;
   readonly adminKey: string;
   readonly days: LogDays;
-  /** Moment up to which everything has been collected, as if; default: now. */
+  /** Simulated moment up to which everything has been collected; default: now. */
   collectedTo: () => number | undefined;
   get(path: string, query?: Readonly<Record<string, string>>, key?: string): Promise<Answer>;
   /** The answer as text. */
@@ -73,7 +73,7 @@ const EMPTY_DRAFT = {
   ...{ testRequest: null, metadata: {}, context: null, settings: {}, requestSchema: [], responseSchema: [] },
 };
 
-/** `storeOf` makes the store that is asked; default: the table. */
+/** `storeOf` makes the store; default: the table. */
 export const startCollectorUnderTest = async (
   name: string,
   storeOf: (database: Database) => DecisionStore = openTableStore,
@@ -171,7 +171,7 @@ export const startCollectorUnderTest = async (
 };
 
 const collectText = (answer: supertest.Response, done: (error: Error | null, text: string) => void): void => {
-  const source = answer as unknown as NodeJS.ReadableStream; // what supertest hands to parsers
+  const source = answer as unknown as NodeJS.ReadableStream; // what supertest passes to parsers
   let text = '';
   source.setEncoding('utf8');
   source.on('data', (piece: string) => (text += piece));
@@ -181,7 +181,7 @@ const collectText = (answer: supertest.Response, done: (error: Error | null, tex
 
 let lastOffset = 0;
 
-/** A message of `logs`, with an offset of its own. */
+/** A message of `logs` with a unique offset. */
 export const messageOf = (value: unknown, form?: 'list'): SubscribedMessage => ({
   ...{ topic: 'logs', partition: 0, offset: (lastOffset += 1), writtenAt: Date.now() },
   value: Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value)),
@@ -191,7 +191,7 @@ export const messageOf = (value: unknown, form?: 'list'): SubscribedMessage => (
 let lastId = 0;
 let lastSequence = -1;
 
-/** What a worker logs of a request, with an id of its own. */
+/** A worker's log of a request, with a unique id. */
 export const logOf = (workspaceId: string, items: readonly object[], change: object = {}) => ({
   ...{
     v: 2,

@@ -31,7 +31,7 @@ describe('the days of the log table', () => {
     expect((await now.upkeep()).dropped).toEqual([]);
   });
 
-  it('roll over at midnight UTC: decisions of both sides are stored, also those that come late', async () => {
+  it('roll over at midnight UTC: decisions of both days are stored, even late ones', async () => {
     const { database, access } = collector;
     const midnight = Date.parse(`${dayFrom(0)}T00:00:00.000Z`);
     const days = daysAt(midnight + 5, 30);
@@ -53,14 +53,14 @@ describe('the days of the log table', () => {
     await reader.query('begin; select count(*) from decision_log');
     const days = daysAt(Date.now(), 5);
     await expect(days.upkeep()).rejects.toMatchObject({ code: 'database_unavailable' });
-    // Whoever reads meanwhile is not held up.
+    // Concurrent readers are not blocked.
     expect((await collector.get('/query', { count: 'true' })).status).toBe(200);
     await reader.query('commit');
     await reader.end();
     expect((await days.upkeep()).dropped).toEqual([dayFrom(-20), dayFrom(-19), dayFrom(-18)]);
   });
 
-  it('that another process has dropped are made again where they are kept', async () => {
+  it('that another process has dropped are recreated if they are kept', async () => {
     const { database, access } = collector;
     const days = daysAt(Date.now(), 30);
     await days.ensure([dayFrom(-3)]);
@@ -72,14 +72,14 @@ describe('the days of the log table', () => {
     expect(await storeMessages({ database, days }, [late])).toMatchObject({ stored: 1 });
   });
 
-  it('are made by any number of processes at once', async () => {
+  it('can be made by many processes at once', async () => {
     await Promise.all(Array.from({ length: 6 }, () => daysAt(Date.now(), 30).ensure([dayFrom(-6), dayFrom(-7)])));
     expect([...(await listDecisionDays(collector.database))]).toEqual(
       expect.arrayContaining([dayFrom(-6), dayFrom(-7)]),
     );
   });
 
-  it('belong to whoever migrated: the services may neither own, change nor read them past the table', async () => {
+  it('belong to the migrating role: services can neither own, change nor directly read them', async () => {
     const own = (sql: string) =>
       collector.database.inWorkspace(collector.access, (transaction) => transaction.raw(sql));
     const partition = `decision_log_${dayFrom(0).replaceAll('-', '')}`;
@@ -93,7 +93,7 @@ describe('the days of the log table', () => {
       await expect(own(sql)).rejects.toMatchObject({ cause: { sqlState: '42501' } });
     await expect(own(`select make_decision_log_day(cast('3000-01-01' as date))`)).rejects.toBeDefined();
     const { rows } = await own(`select drop_decision_log_day(cast('3000-01-01' as date)) as day`);
-    // Never today's, nor yesterday's.
+    // Never today's or yesterday's.
     expect((rows[0] as { day: Date | null }).day).not.toBeNull();
     expect([...(await listDecisionDays(collector.database))]).toEqual(
       expect.arrayContaining([dayFrom(0), dayFrom(-1)]),

@@ -99,7 +99,7 @@ const HOSTILE = {
   nested: { a: [1] },
 };
 
-it('a Parquet file has a row for each input in the types of the archive, and says what NDJSON says, in both stores', async () => {
+it("a Parquet file has a row for each input with the archive's types, and the same data as NDJSON, from both stores", async () => {
   const single = logOf(workspaceId, [{ request: HOSTILE, response: { price: 9.5 } }], {
     ...{ slug: 'typed', received_at: ago(90_000), context: 'orders' },
     ...{ trace_id: '4bf92f3577b34da6a3ce929d0e0e4736' },
@@ -158,7 +158,7 @@ it('a Parquet file has a row for each input in the types of the archive, and say
   expect(await leftovers()).toEqual([]);
 }, 120_000);
 
-it('is downloaded with its type and name, and is valid where nothing is found', async () => {
+it('is downloaded with its type and name, and is valid even if nothing is found', async () => {
   const answer = await download({ rules: 'no-such-rule' });
   expect(answer).toMatchObject({
     statusCode: 200,
@@ -187,7 +187,7 @@ it('several parts become one file, in the order of the decisions', async () => {
   );
 }, 120_000);
 
-it('shows a key what it sees, and refuses one without the entitlement; the audit has it', async () => {
+it('shows a key only visible decisions, refuses one without the entitlement, and is in the audit', async () => {
   const { ruleId: seen } = await collector.makeRule('file-seen', ['north']);
   const { ruleId: hidden } = await collector.makeRule('file-hidden', ['south']);
   for (const [slug, asset_id] of [['file-seen', seen], ['file-hidden', hidden]])
@@ -206,7 +206,7 @@ it('shows a key what it sees, and refuses one without the entitlement; the audit
   expect(entries.length).toBeGreaterThan(0);
 }, 60_000); // prettier-ignore
 
-it('beyond a bound nothing is sent, and the error names the moment to divide the export at', async () => {
+it('beyond a bound nothing is sent, and the error names the moment at which to split the export', async () => {
   await collector.store(
     ...Array.from({ length: 5 }, (_, n) =>
       messageOf(logOf(workspaceId, [{ request: { n } }], { slug: 'bounded', received_at: ago(60_000 - n * 1_000) })),
@@ -233,7 +233,7 @@ it('beyond a bound nothing is sent, and the error names the moment to divide the
   expect(await leftovers()).toEqual([]);
 }, 60_000); // prettier-ignore
 
-it('a failure in the middle is the answer of the request, and leaves no file', async () => {
+it('a failure in the middle becomes the answer, and leaves no file', async () => {
   const table = openTableStore(collector.database);
   let asked = 0;
   const store: DecisionStore = {
@@ -257,7 +257,7 @@ it('a failure in the middle is the answer of the request, and leaves no file', a
   expect((await download({ rules: 'failing' })).statusCode).toBe(200);
 }, 60_000); // prettier-ignore
 
-it('a client that goes away ends the work, before and after the first byte, and leaves no file and no place taken', async () => {
+it('a client that goes away ends the work, before and after the first byte, and leaves no file and no slot taken', async () => {
   const before = new AbortController();
   const table = openTableStore(collector.database);
   let asked = 0;
@@ -273,7 +273,7 @@ it('a client that goes away ends the work, before and after the first byte, and 
   for (let n = 0; n < 4; n += 1) {
     const answer = await download({ rules: 'wide' });
     await once(answer, 'data');
-    // It has no name any more while it is sent.
+    // It is already unlinked while it is sent.
     expect(await leftovers()).toEqual([]);
     answer.destroy();
   }

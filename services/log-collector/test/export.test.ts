@@ -22,7 +22,7 @@ async function* noPieces(): AsyncGenerator<Buffer> {
 const limits = { decisions: 1_000_000, durationMs: 60_000 };
 const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
 
-/** Stores decisions of a slug, a second apart, the oldest first. */
+/** Stores decisions of a slug, a second apart, oldest first. */
 const storeMany = (slug: string, count: number, response: object = {}, change: object = {}) =>
   collector.store(
     ...Array.from({ length: count }, (_, n) =>
@@ -49,7 +49,7 @@ const numbersOf = (entries: readonly DecisionLogEntry[]) =>
   entries.map(({ request }) => (request as { readonly n: number }).n);
 
 describe('an export', () => {
-  it('has each decision once, the oldest first, in the shape of a query, over several pages', async () => {
+  it('has each decision once, oldest first, in the shape of a query, over several pages', async () => {
     await storeMany('paged', 450);
     const entries = await linesOf({ rules: 'paged' });
     expect(numbersOf(entries)).toEqual(Array.from({ length: 450 }, (_, n) => n));
@@ -57,7 +57,7 @@ describe('an export', () => {
     expect(entries).toEqual(body['data']);
   }, 60_000);
 
-  it('has decisions of one moment once, and those alone that pass the filters', async () => {
+  it('has decisions of one moment once, and only those that pass the filters', async () => {
     const received_at = ago(30_000);
     await collector.store(
       ...Array.from({ length: 250 }, (_, n) =>
@@ -71,7 +71,7 @@ describe('an export', () => {
     expect(await linesOf({ rules: 'no-such-rule' })).toEqual([]);
   }, 60_000);
 
-  it('is written as CSV, with the names of the columns also where nothing was found', async () => {
+  it('is written as CSV, with the names of the columns even if nothing was found', async () => {
     await storeMany('sheet', 2, { note: '=1;=2' });
     const full = await collector.read('/export', { rules: 'sheet', format: 'csv' });
     expect(full.headers).toMatchObject({
@@ -87,7 +87,7 @@ describe('an export', () => {
     expect(empty.text).toBe(`${String(names)}\r\n`);
   });
 
-  it('shows a key what it sees', async () => {
+  it('shows a key only visible decisions', async () => {
     const { ruleId: seen } = await collector.makeRule('export-seen', ['north']);
     const { ruleId: hidden } = await collector.makeRule('export-hidden', ['south']);
     await storeMany('export-seen', 1, {}, { asset_id: seen });
@@ -100,7 +100,7 @@ describe('an export', () => {
     expect(await linesOf({}, other)).toEqual([]);
   });
 
-  it('is for roles with its own entitlement, and is in the audit with its filters', async () => {
+  it('requires its own entitlement, and is in the audit with its filters', async () => {
     expect(await collector.get('/export', {}, await collector.makeKey('developer'))).toMatchObject({
       status: 403,
       body: { entitlement: 'decisions.export' },
@@ -151,7 +151,7 @@ describe('an export', () => {
     });
   });
 
-  it('reads the next page when the one before has been taken, holds no connection meanwhile, and ends where it began in time', async () => {
+  it('reads the next page when the previous one has been consumed, holds no connection meanwhile, and is not ended by a later deadline', async () => {
     await storeMany('slow', 401);
     const { database, access } = collector;
     const entries = exportDecisions(
@@ -169,7 +169,7 @@ describe('an export', () => {
     expect(numbersOf(rest)).toEqual(Array.from({ length: 201 }, (_, n) => 200 + n));
   }, 60_000);
 
-  it('is one of four that a process writes at once; the place of one that is given up is free again', async () => {
+  it('is limited to four at once per process; an aborted one releases its slot', async () => {
     await storeMany('crowded', 2);
     const [route] = exportRoutes({
       ...{ store: openTableStore(collector.database), fileFolder: collector.fileFolder, fileMemoryBytes: 268_435_456 },

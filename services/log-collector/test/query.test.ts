@@ -19,7 +19,7 @@ const query = async (parameters: Readonly<Record<string, string>>, key?: string)
 const namesOf = ({ data }: { readonly data: readonly Entry[] }) => data.map(({ name }) => name);
 
 describe('a query of decisions', () => {
-  it('finds a decision whole, in the shape of the contract', async () => {
+  it('finds a whole decision, in the shape of the contract', async () => {
     const { ruleId, versionId } = await collector.makeRule('shape', []);
     const log = logOf(workspaceId, [{ request: { order: { total: 120 } }, response: { tier: 'gold' }, matched: [3] }], {
       ...{ slug: 'shape', version_id: versionId, trace_id: '4bf92f3577b34da6a3ce929d0e0e4736' },
@@ -46,7 +46,7 @@ describe('a query of decisions', () => {
     expect({ status, body }).toEqual({ status: 200, body: data[0] });
   });
 
-  it('puts the chunks of a list together, and says which of its items were found', async () => {
+  it('joins the chunks of a list, and says which of its items were found', async () => {
     const shared = {
       slug: 'list',
       version_id: randomUUID(),
@@ -141,14 +141,14 @@ describe('a query of decisions', () => {
       }
   }, 60_000);
 
-  it('keeps every decision once when messages come again', async () => {
+  it('stores every decision once when messages are repeated', async () => {
     const message = messageOf(logOf(workspaceId, [{}, {}, {}], { slug: 'again' }), 'list');
     expect(await collector.store(message)).toMatchObject({ stored: 3, repeated: 0 });
     expect(await collector.store(message, message)).toMatchObject({ stored: 0, repeated: 6 });
     expect((await query({ rules: 'again' })).data).toMatchObject([{ matched_items: [0, 1, 2] }]);
   });
 
-  it('takes two entries of a parallel request, and two requests of one id, for decisions of their own', async () => {
+  it('treats two entries of a parallel request, and two requests with one id, as separate decisions', async () => {
     const shared = { slug: 'parallel', version_id: randomUUID(), request_id: 'chosen-by-the-client' };
     await collector.store(messageOf(logOf(workspaceId, [{}], shared)), messageOf(logOf(workspaceId, [{}], shared)));
     expect(await query({ rules: 'parallel', count: 'true' })).toEqual({ count: 2 });
@@ -156,7 +156,7 @@ describe('a query of decisions', () => {
 });
 
 describe('to a key that is restricted to groups', () => {
-  it('a query shows and counts decisions of assets that it sees, and no trace of what it does not', async () => {
+  it('a query shows and counts only decisions of visible assets, without traces of hidden ones', async () => {
     const hidden = await collector.makeRule('hidden', ['finance']);
     const shown = await collector.makeRule('shown', ['sales']);
     const opaque = await collector.makeFlow('opaque', ['sales'], hidden);
@@ -234,7 +234,7 @@ describe('a query that is not one', () => {
     expect(JSON.stringify(body)).toContain(reason);
   });
 
-  it('is refused where the start is not before the end, and where the cursor is of another query', async () => {
+  it('is refused if the start is not before the end, or the cursor is of another query', async () => {
     const moment = '2026-01-01T00:00:00Z';
     expect(await collector.get('/query', { start: moment, end: moment })).toMatchObject({ status: 400 });
     await collector.store(messageOf(logOf(workspaceId, [{}])), messageOf(logOf(workspaceId, [{}])));
@@ -260,7 +260,7 @@ describe('a query that is not one', () => {
     'request.x > 0.000000000000000000001',
     `request.x : "%_\\\\"`,
     '"\u0001" OR "\ud83d\ude00"',
-  ])('holds what looks like SQL or a path, and does no harm: %s', async (search) => {
+  ])('is harmless if it contains SQL or a path: %s', async (search) => {
     const { status } = await collector.get('/query', { search });
     expect([200, 400]).toContain(status);
     expect((await query({ count: 'true' })).count).toBeGreaterThan(0);
@@ -301,13 +301,10 @@ describe('hostile questions', () => {
     ['names of columns', '/query', { search: 'request.workspace_id = 1 OR response.constructor = 1' }, [200]],
     ['101 words', '/query', { search: 'a '.repeat(101) }, [400]],
     ['101 names', '/query', { rules: Array.from({ length: 101 }, (_, n) => `r${n}`).join(',') }, [400]],
-  ] as const)(
-    'are answered with what is wrong, or with nothing found: %s',
-    async (_name, path, parameters, statuses) => {
-      const { status } = await collector.get(path, parameters);
-      expect(statuses).toContain(status);
-    },
-  );
+  ] as const)('are answered with an error, or with nothing found: %s', async (_name, path, parameters, statuses) => {
+    const { status } = await collector.get(path, parameters);
+    expect(statuses).toContain(status);
+  });
 
   it('a decision with 10,000 inputs whose keys are names of columns is found by one of them, and read whole', async () => {
     const items = Array.from({ length: 10_000 }, (_, n) => ({
@@ -320,7 +317,7 @@ describe('hostile questions', () => {
     expect(data[0]?.['request']).toHaveLength(10_000);
   }, 60_000);
 
-  it('that take the database too long are told what is faster', async () => {
+  it('that take the database too long get a faster alternative', async () => {
     const slow = openTableStore({
       inWorkspace: (access, work) =>
         collector.database.inWorkspace(access, async (transaction) => {
@@ -336,7 +333,7 @@ describe('hostile questions', () => {
   });
 });
 
-it('reading is in the audit, with what was asked', async () => {
+it('reading is in the audit, with the query', async () => {
   await query({ search: 'audited-search', limit: '5' });
   const rows = await collector.database.inWorkspace(collector.access, (transaction) =>
     transaction.raw<{ rows: { after: unknown; actor: string }[] }>(

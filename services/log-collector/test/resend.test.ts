@@ -82,7 +82,7 @@ const run = async (args: readonly string[], sink: object = {}, signal = new Abor
 const dates = ['--from', '2026-01-30', '--to', '2026-01-31'];
 const numbers = () => got.map(({ request }) => request.n).sort((a, b) => a - b);
 
-it('a sink is sent what the archive has of the dates, as it is sent live, under the same ids', async () => {
+it('sends the archive\'s decisions of the dates to a sink, like live ones and under the same ids', async () => {
   const some = messages(20);
   await archive.archive(...some, ...messages(1, { received_at: '2026-02-01T00:00:00.000Z' }));
   const { code, text } = await run([...dates, '--sink', 'lake']);
@@ -105,7 +105,7 @@ it('a sink is sent what the archive has of the dates, as it is sent live, under 
   expect(new Set(got.map(({ id }) => id)).size).toBe(20);
 }, 60_000); // prettier-ignore
 
-it('the filter and the mask of the sink hold, and what was erased from the archive is not sent', async () => {
+it('applies the filter and the mask of the sink, and does not send erased decisions', async () => {
   await archive.archive(...messages(4), ...messages(3, { slug: 'other' }));
   const erase = ['erase', '--workspace', WORKSPACE, ...dates, '--search', 'request.n = 2', '--reason', 'asked for'];
   const environment = { ARCHIVE_URL: `file://${archive.folder}`, ARCHIVE_MEMORY_BYTES: '268435456' };
@@ -119,7 +119,7 @@ it('the filter and the mask of the sink hold, and what was erased from the archi
   expect(got.map(({ request }) => Object.keys(request))).toEqual([['n'], ['n'], ['n']]);
 }, 60_000);
 
-it('a sink that fails is tried again, and what it refuses goes into the dead letters', async () => {
+it('retries a failing sink, and puts refused decisions into the dead letters', async () => {
   await archive.archive(...messages(6));
   let asked = 0;
   answer = (response, records) => {
@@ -134,7 +134,7 @@ it('a sink that fails is tried again, and what it refuses goes into the dead let
   expect(await readFile(join(folder, 'dead', 'lake.ndjson'), 'utf8')).toContain('"n":4');
 }, 60_000);
 
-it('an interrupted one says where it stopped, and goes on from there without losing any', async () => {
+it('an interrupted command prints its position, and can be continued from there without a loss', async () => {
   await archive.archive(...messages(20));
   const ending = new AbortController();
   answer = (response, records) => {
@@ -153,7 +153,7 @@ it('an interrupted one says where it stopped, and goes on from there without los
   expect([...new Set(numbers())]).toEqual(Array.from({ length: 20 }, (_, n) => n));
 }, 60_000);
 
-it('SIGINT of a terminal, which its engine gets, too, stops the command with the place to go on from', async () => {
+it('SIGINT of a terminal, which its engine also receives, stops the command with the position to continue from', async () => {
   await archive.archive(...messages(20));
   const begun = new Promise<void>((resolve) => {
     // It never answers.
@@ -193,7 +193,7 @@ it.each([
   expect(code).toBe(2);
 }); // prettier-ignore
 
-it('--help says how each command is called', async () => {
+it('--help shows the usage of each command', async () => {
   const lines: string[] = [];
   expect(await lookAfterArchive({}, ['--help'], (line) => lines.push(line))).toBe(0);
   expect(lines.map((line) => line.split(' ')[0])).toEqual(['verify', 'hold', 'erase', 'rebuild']);

@@ -14,7 +14,7 @@ const RECORDS = 120;
 const SEARCHES = 600;
 const seed = Number(process.env['TEST_SEED'] ?? 20_261_123);
 
-it(`the database finds what the plain filter finds, of ${SEARCHES} searches in ${RECORDS} records (seed ${seed})`, async () => {
+it(`the database finds the same as the plain filter for ${SEARCHES} searches in ${RECORDS} records (seed ${seed})`, async () => {
   const { workspaceId } = collector.access;
   const documents = fc.sample(fc.tuple(document, document, fc.nat(2)), { numRuns: RECORDS, seed });
   await collector.store(
@@ -66,7 +66,7 @@ it(`the database finds what the plain filter finds, of ${SEARCHES} searches in $
     if (expected.length === 0) none += 1;
     else some += 1;
   }
-  // The searches are no trivial ones.
+  // The searches are not trivial.
   expect(some).toBeGreaterThan(SEARCHES / 4);
   expect(none).toBeGreaterThan(SEARCHES / 20);
 }, 120_000);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Texts of documents, and of what is looked for. */
+/** Texts of documents and searches. */
 export const texts = [
   'gold',
   'Gold',

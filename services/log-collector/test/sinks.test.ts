@@ -53,7 +53,7 @@ const openTopic = async (): Promise<Topic> => {
 
 interface Receiver {
   readonly url: string;
-  /** `request.at` of what it got, in order. */
+  /** `request.at` of the received records, in order. */
   readonly got: number[];
   answer: (response: ServerResponse) => void;
 }
@@ -126,7 +126,7 @@ const until = async (condition: () => Promise<boolean> | boolean): Promise<void>
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('It did not come true within thirty seconds.');
+  throw new Error('The condition was not met within thirty seconds.');
 };
 const logs = (first: number, count: number, change: object = {}) =>
   Array.from({ length: count }, (_, at) => logOf(WORKSPACE, [{ request: { at: first + at } }], change));
@@ -137,7 +137,7 @@ const http = (name: string, { url }: Receiver, more: object = {}) => ({
 });
 
 describe('the sinks of the collector', () => {
-  it('are sent what is on the topic, also from before they began, and go on where they stopped', async () => {
+  it('receive all messages of the topic, including earlier ones, and continue where they stopped', async () => {
     const topic = await openTopic();
     const receiver = await openReceiver();
     await topic.write(...logs(0, 40));
@@ -153,7 +153,7 @@ describe('the sinks of the collector', () => {
     expect((await second.metrics.render()).text).toMatch(/decision_sink_lag_messages\{[^}]*\} 0/);
   }, 90_000);
 
-  it('do not wait for one that hangs, refuses or lies, whose memory is bounded and whose decisions wait on the topic', async () => {
+  it('do not wait for one that hangs, refuses or lies; its memory is bounded and its decisions wait on the topic', async () => {
     const topic = await openTopic();
     const [well, hanging, refusing, lying] = [
       ...[await openReceiver(), await openReceiver(), await openReceiver(), await openReceiver()],
@@ -193,7 +193,7 @@ describe('the sinks of the collector', () => {
       expect([...new Set(sorted(receiver.got))]).toEqual(numbers(0, 60));
   }, 120_000);
 
-  it('that fail are stopped at once, and what they were not sent comes again', async () => {
+  it('that fail are stopped at once, and receive unsent decisions again', async () => {
     const topic = await openTopic();
     const receiver = await openReceiver();
     receiver.answer = () => undefined;
@@ -210,7 +210,7 @@ describe('the sinks of the collector', () => {
     expect([...new Set(sorted(receiver.got))]).toEqual(numbers(0, 20));
   }, 90_000);
 
-  it('are sent what passes their filter, masked, and pass over what cannot be read', async () => {
+  it('receive decisions that pass their filter, masked, and skip unreadable messages', async () => {
     const topic = await openTopic();
     const receiver = await openReceiver();
     const running = await start(topic, [
@@ -248,7 +248,7 @@ describe('the sinks of the collector', () => {
     expect(await counted(second, 'audit', 'lost')).toBe(0);
   }, 90_000);
 
-  it('give records up into dead letters once they are old enough, and go on', async () => {
+  it('put records into dead letters once they are old enough, and go on', async () => {
     const topic = await openTopic();
     const receiver = await openReceiver();
     receiver.answer = (response) => void response.writeHead(503).end('out of order');
@@ -265,7 +265,7 @@ describe('the sinks of the collector', () => {
     await until(async () => (await counted(running, 'audit', 'sent')) === 1);
   }, 90_000);
 
-  it('that are topics are written a message for each decision, once the topic is there', async () => {
+  it('that are topics receive a message per decision, once the topic exists', async () => {
     const topic = await openTopic();
     const target = `${topic.prefix}analytics`;
     const running = await start(topic, [
@@ -299,7 +299,7 @@ describe('the sinks of the collector', () => {
     expect(sorted([...read.values()])).toEqual(numbers(0, 30));
   }, 120_000);
 
-  it('count what the topic gave up before they were sent it', async () => {
+  it('count messages that the topic deleted before they were sent', async () => {
     const topic = await openTopic();
     const receiver = await openReceiver();
     await topic.write(...logs(0, 20));
@@ -317,7 +317,7 @@ describe('the sinks of the collector', () => {
     await admin.disconnect();
     const second = await start(topic, [http('audit', receiver)]);
     await until(() => second.status()[0]?.ready === true);
-    // A gap is seen with the message behind it: each partition gets some.
+    // A gap is noticed with the message after it, so each partition gets some.
     for (let round = 0; round < 8; round += 1) await topic.write(...logs(60 + round * 4, 4));
     await until(async () => (await counted(second, 'audit', 'sent')) === 32);
     expect(await counted(second, 'audit', 'lost')).toBe(40);
@@ -335,11 +335,11 @@ describe('the file of sinks', () => {
       (error: unknown) => (error as Error).message,
     );
 
-  it('names no sinks where it is not set', async () => {
+  it('names no sinks if it is not set', async () => {
     expect(await openSinks(config(undefined))).toEqual([]);
   });
 
-  it('that is wrong refuses the start, with everything that is wrong', async () => {
+  it('that is invalid refuses the start, with all faults', async () => {
     const path = join(folder, 'sinks.json');
     expect(await refusalOf(openSinks(config(path)))).toMatch(/The file cannot be read \(ENOENT\)/);
     const broken = { name: 'x', kind: 'http', url: 'nowhere', signing_key: { file: join(folder, 'none') } };
@@ -360,7 +360,7 @@ describe('the file of sinks', () => {
     expect(await openSinks(config(path))).toMatchObject([{ name: 'z' }]);
   });
 
-  it('reads secrets from files, without the line break at their end', async () => {
+  it('reads secrets from files, without the trailing line break', async () => {
     const [path, key] = [join(folder, 'sinks.json'), join(folder, 'key')];
     await writeFile(key, 'a secret\r\n');
     const headers = { authorization: { file: key } };

@@ -27,7 +27,7 @@ const summarise = async (parameters: Readonly<Record<string, string>>, key?: str
 };
 
 describe('a summary', () => {
-  it('counts inputs, errors and durations, in all and by rule', async () => {
+  it('counts inputs, errors and durations, in total and by rule', async () => {
     const { versionId, ruleId } = await collector.makeRule('summed', []);
     const items = [1, 2, 3, 4].map((ms) => ({ duration_us: ms * 1_000 }));
     const log = logOf(workspaceId, [...items, { status: 422, code: 'evaluation_failed', duration_us: 9_000 }], {
@@ -86,7 +86,7 @@ describe('a summary', () => {
     });
   });
 
-  it('counts a refusal that stands for several as many', async () => {
+  it('counts a refusal that stands for several that many times', async () => {
     const refused = { status: 503, code: 'overloaded', stands_for: 40, request: null, duration_us: 0 };
     await collector.store(messageOf(logOf(workspaceId, [refused], { slug: 'refused', version_id: '' })));
     expect(await summarise({ rules: 'refused', by: 'version' })).toMatchObject({
@@ -97,7 +97,7 @@ describe('a summary', () => {
     expect(body['data']).toMatchObject([{ status: 503, decision: { stands_for: 40 } }]);
   });
 
-  it('counts for a restricted key what it sees, and tells it of no messages that are missing', async () => {
+  it('counts only visible decisions for a restricted key, and reports no missing messages to it', async () => {
     const { versionId } = await collector.makeRule('seen', ['north']);
     const hidden = await collector.makeRule('hidden', ['south']);
     for (const version_id of [versionId, hidden.versionId])
@@ -128,7 +128,7 @@ describe('a summary', () => {
 });
 
 describe('messages that are missing', () => {
-  /** Stores messages of a producer by their numbers, each with the minutes since it was decided. */
+  /** Stores messages of a producer by number, each with the minutes since its decision. */
   const numbered = (producer: string, ...messages: readonly (readonly [sequence: number, minutesAgo: number])[]) =>
     collector.store(
       ...messages.map(([sequence, minutes]) =>
@@ -144,7 +144,7 @@ describe('messages that are missing', () => {
   const missingOf = async (producer: string, parameters: Readonly<Record<string, string>> = {}) =>
     (await summarise(parameters)).missing?.filter((one) => one['producer'] === producer);
 
-  it('are told with their number and the minutes between which they were decided', async () => {
+  it('are reported with their number and the minutes between which they were decided', async () => {
     await numbered('gaps', [0, 60], [1, 60], [5, 50], [6, 40], [8, 30]);
     await report('gaps', 9, true, 20);
     expect(await missingOf('gaps')).toMatchObject([
@@ -156,20 +156,20 @@ describe('messages that are missing', () => {
     expect(await missingOf('gaps')).toEqual([]);
   });
 
-  it('are none where messages come in another order, twice, or in the middle of a batch', async () => {
+  it('are none if messages come out of order, twice, or in the middle of a batch', async () => {
     await numbered('orderly', [3, 10], [1, 12]);
     await numbered('orderly', [2, 11], [1, 12], [0, 14]);
     await report('orderly', 4, true, 9);
     expect(await missingOf('orderly')).toEqual([]);
   });
 
-  it('at the end are told where the producer said how far it had counted', async () => {
+  it('at the end are reported if the producer reported its count', async () => {
     await numbered('ending', [0, 30]);
     await report('ending', 4, true, 20);
     expect(await missingOf('ending')).toMatchObject([{ from: 1, count: 3 }]);
   });
 
-  it('are possible, in unknown number, where a producer fell silent without an end', async () => {
+  it('are possible, in unknown number, if a producer fell silent without a final report', async () => {
     await numbered('killed', [0, 40], [1, 39]);
     expect(await missingOf('killed')).toMatchObject([{ from: 2, count: null, after: minuteOf(at(39)), before: null }]);
     await numbered('living', [0, 40]);
@@ -177,12 +177,12 @@ describe('messages that are missing', () => {
     expect(await missingOf('living')).toEqual([]);
   });
 
-  it('are not told as long as they may be on their way', async () => {
+  it('are not reported as long as they may be in flight', async () => {
     await numbered('fresh', [0, 1], [4, 0]);
     expect(await missingOf('fresh')).toEqual([]);
   });
 
-  it('are not told as long as the collector is behind', async () => {
+  it('are not reported as long as the collector is behind', async () => {
     await numbered('behind', [0, 60], [2, 50], [5, 30]);
     await report('living-on', 1, false, 30);
     collector.collectedTo = () => undefined;
@@ -196,7 +196,7 @@ describe('messages that are missing', () => {
     expect(await missingOf('behind')).toMatchObject([{ from: 6, count: null }, { from: 3, count: 2 }, { from: 1 }]);
   });
 
-  it('count those that were set apart as arrived', async () => {
+  it('exclude those that were set apart', async () => {
     const apart = logOf(workspaceId, [{ matched: [2 ** 40] }], { producer: 'apart', sequence: 1, received_at: at(30) });
     await numbered('apart', [0, 31], [2, 29]);
     const { setApart } = await collector.store(messageOf(apart));
@@ -209,7 +209,7 @@ describe('messages that are missing', () => {
     ['a number', () => logOf(workspaceId, [{}], { sequence: 1e22 })],
     ['a number', () => logOf(workspaceId, [{}], { sequence: 2 ** 63 })],
     ['a count', () => ({ ...reportOf('counting', 4), workspaces: [{ workspace_id: workspaceId, next: 1e22 }] })],
-  ])('are told of no message with %s beyond what is counted: it is set apart, and stops nothing', async (_, make) => {
+  ])('ignore a message with %s beyond the count: it is set apart, and blocks nothing', async (_, make) => {
     const behind = logOf(workspaceId, [{}], { slug: 'behind' });
     expect(await collector.store(messageOf(make()), messageOf(behind))).toMatchObject({
       stored: 1,
@@ -221,7 +221,7 @@ describe('messages that are missing', () => {
     ['said', { reported_at: '9999-12-31T23:59:59Z' }, Date.now()],
     ['written', { reported_at: '9999-12-31T23:59:59Z' }, 9e18],
     ['written', { reported_at: '1999-12-31T23:59:59Z' }, 8.64e15],
-  ])('are told as of now where a report was %s at a time that cannot be', async (_, change, writtenAt) => {
+  ])('are reported as of now if a report was %s at an impossible time', async (_, change, writtenAt) => {
     const producer = `clock-${writtenAt}`;
     await collector.store({ ...messageOf({ ...reportOf(producer, 4), ...change }), writtenAt });
     const { rows } = await collector.database.inWorkspace(collector.access, (transaction) =>
@@ -232,14 +232,14 @@ describe('messages that are missing', () => {
     expect(rows.map(({ minute }) => Math.abs(Date.now() - Number(minute)) < 2 * MINUTE_MS)).toEqual([true]);
   });
 
-  it('are not told of what was decided and written before what is kept', async () => {
+  it('are not reported for expired decisions and messages', async () => {
     const [producer, writtenAt] = ['ancient', Date.UTC(2001, 1)];
     const log = logOf(workspaceId, [{}], { producer, sequence: 5, received_at: '2001-01-01T00:00:00Z' });
     expect(await collector.store({ ...messageOf(log), writtenAt })).toMatchObject({ stored: 0, expired: 1 });
     expect(await missingOf(producer)).toEqual([]);
   });
 
-  it('are told of a producer that was silent for days, and none of what it wrote before', async () => {
+  it('are reported for a producer that was silent for days, but not for its earlier messages', async () => {
     const days = (count: number): number => count * 24 * 60;
     await numbered('paused', [0, days(9)], [2, days(8)], [4, days(7)], [3, days(7) + 2], [5, days(7)], [8, 60]);
     expect(await missingOf('paused')).toMatchObject([
@@ -252,7 +252,7 @@ describe('messages that are missing', () => {
     expect(await missingOf('paused', { start: at(days(10)) })).toHaveLength(3);
   });
 
-  it('are told by workspace, and to no access that is restricted', async () => {
+  it('are reported by workspace, and never to a restricted access', async () => {
     const other = await collector.makeWorkspace('other-missing');
     const key = await collector.makeKey('admin', [], other);
     await numbered('shared', [0, 30], [3, 25]);

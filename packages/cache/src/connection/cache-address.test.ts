@@ -30,7 +30,7 @@ describe('parseCacheUrl', () => {
     ['rediss://:secret@h?tls=off', 'query'],
     ['redis://:secret@h/1#x', 'fragment'],
     ['redis://:secret%ZZ@h', 'percent-encoded'],
-  ])('refuses %s and names the fault, never the URL', (url, word) => {
+  ])('refuses %s and names the fault, but never the URL', (url, word) => {
     const parsed = parseCacheUrl(url);
     expect(parsed).toEqual({ ok: false, fault: expect.stringContaining(word) });
     expect(JSON.stringify(parsed)).not.toContain('secret');
@@ -41,7 +41,7 @@ describe('describeAddress', () => {
   it.each([
     ['redis://user:secret@h:1/2', 'h:1'],
     ['rediss://:secret@[fe80::1]', '[fe80::1]:6379'],
-  ])('shows of %s only %s', (url, shown) => {
+  ])('redacts %s to %s', (url, shown) => {
     const parsed = parseCacheUrl(url);
     expect(parsed.ok && describeAddress(parsed.address)).toBe(shown);
   });

@@ -18,7 +18,8 @@ const SHAPE = 'redis[s]://[[user]:password@]host[:port][/database]';
 /** Reads `redis[s]://[[user]:password@]host[:port][/database]`. A fault never repeats the URL: it may hold a password. */
 export const parseCacheUrl = (text: string): ParsedCacheUrl => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || url.hostname === '') return fault(`the URL is not of the form ${SHAPE} (percent-encode what is special)`);
+  if (!url || url.hostname === '')
+    return fault(`the URL is not of the form ${SHAPE} (percent-encode special characters)`);
   if (url.protocol !== 'redis:' && url.protocol !== 'rediss:')
     return fault('the URL must begin with redis:// or rediss://');
   if (url.search !== '' || url.hash !== '')

@@ -2,7 +2,7 @@ import type { Cache } from '../cache';
 import type { CacheEvent, CacheLog } from '../cache-event';
 import { createChannel } from '../invalidation/invalidation-channel';
 
-/** The cache where none is configured: writes are discarded, reads are empty, messages stay in this process. */
+/** The cache when none is configured: writes are discarded, reads find nothing, messages stay in this process. */
 export const createDisabledCache = (channel: string, log: CacheLog, record: (event: CacheEvent) => void): Cache => ({
   shared: {
     get: () => Promise.resolve(undefined),

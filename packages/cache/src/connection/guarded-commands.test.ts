@@ -33,7 +33,7 @@ describe('guarded commands', () => {
     expect(events).toEqual([]);
   });
 
-  it('send nothing while there is no connection', async () => {
+  it('send nothing without a connection', async () => {
     const { commands, events } = setup(false);
     const send = jest.fn(silent);
     await expect(commands.run('set', send)).resolves.toEqual({ kind: 'skipped' });
@@ -46,13 +46,13 @@ describe('guarded commands', () => {
     ['the client is offline', new ClientOfflineError(), 'skipped', 'skipped'],
     ['the queue is full', new Error('The queue is full'), 'skipped', 'skipped'],
     ['the server refuses', new ErrorReply('OOM command not allowed'), 'refused', 'refused'],
-  ])('tell when %s', async (_when, error, kind, reason) => {
+  ])('report the outcome when %s', async (_when, error, kind, reason) => {
     const { commands, events } = setup();
     await expect(commands.run('set', failing(error))).resolves.toEqual({ kind });
     expect(events).toEqual([{ type: 'command_failed', command: 'set', reason }]);
   });
 
-  it('wait for a silent cache three times, then not at all', async () => {
+  it('wait for a silent cache three times, then skip it', async () => {
     const { commands, events } = setup();
     for (let time = 0; time < 3; time += 1)
       await expect(commands.run('get', silent)).resolves.toEqual({ kind: 'unknown' });
@@ -62,7 +62,7 @@ describe('guarded commands', () => {
     expect(events).toContainEqual({ type: 'circuit', state: 'open' });
   });
 
-  it('log a refusal when it begins and when it ends, with its code alone', async () => {
+  it('log a refusal when it begins and when it ends, with only its code', async () => {
     const { commands, log } = setup();
     const refusal = failing(new ErrorReply("OOM command not allowed when used memory > 'maxmemory' secret"));
     for (let time = 0; time < 5; time += 1) await commands.run('set', refusal);
@@ -93,7 +93,7 @@ const openCircuit = () => {
 };
 
 describe('a circuit', () => {
-  it('stays closed while silences are not three in a row', () => {
+  it('stays closed until three timeouts come in a row', () => {
     const { circuit, changes, silence } = openCircuit();
     for (let round = 0; round < 5; round += 1) {
       silence(2, 0);
@@ -103,20 +103,20 @@ describe('a circuit', () => {
     expect(changes).toEqual([]);
   });
 
-  it('does not count a lost connection as silence', () => {
+  it('does not count a lost connection as a timeout', () => {
     const { circuit } = openCircuit();
     for (let time = 0; time < 10; time += 1) circuit.record('lost', 0);
     expect(circuit.admits(0)).toBe(true);
   });
 
-  it('opens at the third silence, once, for its time', () => {
+  it('opens once at the third timeout, for its configured time', () => {
     const { circuit, changes, silence } = openCircuit();
     silence(50, 0);
     expect(changes).toEqual(['open']);
     expect(circuit.admits(OPEN_MS - 1)).toBe(false);
   });
 
-  it('then admits one probe, and closes when it is answered', () => {
+  it('then admits one probe, and closes when the probe is answered', () => {
     const { circuit, changes, silence } = openCircuit();
     silence(3, 0);
     expect([circuit.admits(OPEN_MS), circuit.admits(OPEN_MS), circuit.admits(OPEN_MS * 99)]).toEqual([
@@ -150,7 +150,7 @@ describe('a circuit', () => {
     expect(circuit.admits(OPEN_MS * 2)).toBe(true);
   });
 
-  it('starts over with a new connection', () => {
+  it('resets with a new connection', () => {
     const { circuit, changes, silence } = openCircuit();
     silence(3, 0);
     circuit.reset();

@@ -50,7 +50,7 @@ export const createGuardedCommands = (options: GuardedCommandsOptions): GuardedC
     if (!refused) return failed(command, wasNotSent(error) ? 'skipped' : 'lost');
     const code = failureName(error);
     refusals.refused(command, code);
-    // The server has become a replica: the address may lead to its successor by now.
+    // The server has become a replica: the address may lead to the new primary by now.
     if (code === 'READONLY') connection.recycle(code);
     return failed(command, 'refused');
   };
@@ -79,13 +79,13 @@ const OUTCOMES = {
   refused: { kind: 'refused' },
 } as const;
 
-/** The client answers these before it writes anything; the full queue is told by its words alone. */
+/** The client answers these before it writes anything. A full queue can only be recognized by its message. */
 const wasNotSent = (error: unknown): boolean =>
   error instanceof ClientOfflineError ||
   error instanceof ClientClosedError ||
   (error instanceof Error && error.message === 'The queue is full');
 
-/** Logs when a command begins to be refused and when it is accepted again, not each time. */
+/** Logs the first refusal and the first acceptance after it, not each one. */
 const createRefusalLog = (log: CacheLog) => {
   const refusing = new Set<CacheCommandName>();
   return {
@@ -100,13 +100,13 @@ const createRefusalLog = (log: CacheLog) => {
   };
 };
 
-/** How a command that was sent ended: answered in time (an error too), silent past its deadline, or cut off. */
+/** How a sent command ended: answered in time (with an error or not), not answered within its deadline, or cut off with the connection. */
 type CircuitVerdict = 'answered' | 'silent' | 'lost';
 
 export type CircuitState = 'open' | 'closed';
 
 /**
- * Spares readers the wait for a silent cache.
+ * A circuit breaker that spares readers the wait for a silent cache.
  *
  * | state   | admits          | answered | silent                                | lost     |
  * |---------|-----------------|----------|---------------------------------------|----------|
@@ -118,7 +118,7 @@ interface Circuit {
   /** Whether a command may be sent now. Each true must be followed by one `record`: it may have admitted the only probe. */
   admits(now: number): boolean;
   record(verdict: CircuitVerdict, now: number): void;
-  /** A new connection has proved itself: start over. */
+  /** A new connection has become usable: resets the circuit. */
   reset(): void;
 }
 

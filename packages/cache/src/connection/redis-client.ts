@@ -7,8 +7,8 @@ import type { ResolvedSettings } from '../cache-settings';
 const MAX_QUEUED_COMMANDS = 10_000;
 
 /**
- * A client that lives for one connection and never connects again: `superviseConnection` replaces it. It speaks RESP2 and
- * says nothing at the start but AUTH and SELECT where they are needed, so that any plain cache endpoint will do.
+ * A client that lives for one connection and never connects again: `superviseConnection` replaces it. It speaks RESP2 and sends nothing at
+ * the start except AUTH and SELECT, if they are needed, so that it works with any plain cache endpoint.
  */
 export const newRedisClient = (address: CacheAddress, settings: ResolvedSettings) =>
   createClient({
@@ -27,7 +27,7 @@ export const newRedisClient = (address: CacheAddress, settings: ResolvedSettings
     disableClientInfo: true,
     maintNotifications: 'disabled',
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
-    // Only covers the time until a command is written, at the price of a signal per command; `resultWithin` covers it all.
+    // It only covers the time until a command is written, at the cost of one signal per command; `resultWithin` covers the whole time.
     commandOptions: { timeout: undefined },
   });
 
@@ -37,14 +37,15 @@ const tlsOptions = ({ tls, host }: CacheAddress, { tlsCa, tlsCert, tlsKey }: Res
   tls
     ? {
         tls: true as const,
-        // Named, because endpoints behind a shared address choose their certificate by it; addresses may not be.
+        // Only a host name is sent (SNI), because endpoints behind a shared address choose their certificate by it; an IP address is not
+        // allowed.
         ...(isIP(host) === 0 ? { servername: host } : {}),
         ...(tlsCa === undefined ? {} : { ca: tlsCa }),
         ...(tlsCert === undefined ? {} : { cert: tlsCert, key: tlsKey }),
       }
     : {};
 
-/** A short name for why something failed: a system code, the first word of the server's answer, or the kind of error. */
+/** A short name of the cause of a failure: a system code, the first word of the server's answer, or the kind of error. */
 export const failureName = (error: unknown): string => {
   if (error instanceof ErrorReply) return /^[A-Z][A-Z0-9]*/.exec(error.message)?.[0] ?? 'ERR';
   if (typeof error !== 'object' || error === null) return 'unknown';

@@ -3,14 +3,14 @@ import { createSharedCache } from './shared-cache';
 
 const DEADLINE_MS = 100;
 
-/** A shared cache whose every command ends as told, after `tookMs`. */
+/** A shared cache in which every command ends as given, after `tookMs`. */
 const setup = (outcome: Outcome<unknown>, tookMs = 0) => {
   const owed: string[] = [];
   const shared = createSharedCache({
     commands: {
       run: async <T>() => {
         await jest.advanceTimersByTimeAsync(tookMs);
-        return outcome as Outcome<T>; // The test says what the server answered.
+        return outcome as Outcome<T>; // The test decides what the server answers.
       },
     },
     eraser: {

@@ -2,14 +2,14 @@ import type { SharedCache } from '../cache';
 import type { Eraser } from '../invalidation/eraser';
 import type { GuardedCommands } from './guarded-commands';
 
-/** Keys of one DEL: enough to be cheap, few enough not to hold up the server's other clients. */
+/** Keys of one DEL: enough to be cheap, few enough not to delay the server's other clients. */
 const KEYS_PER_DELETE = 500;
 
 interface SharedCacheOptions {
   readonly commands: GuardedCommands;
   readonly eraser: Eraser;
   readonly keyPrefix: string;
-  /** A write that took longer than this counts as unknown, even if it was confirmed. Milliseconds. */
+  /** The outcome of a write that took longer than this counts as unknown, even if it was confirmed. Milliseconds. */
   readonly commandTimeoutMs: number;
 }
 
@@ -30,7 +30,7 @@ export const createSharedCache = ({
     const startedAt = performance.now();
     const { kind } = await commands.run('set', (client) => client.set(keyPrefix + key, value, { expiration }));
     const took = performance.now() - startedAt;
-    // The caller's value was fresh when it was handed over; a write that came late may have undone a delete.
+    // The caller's value was fresh when it was handed over; a late write may have undone a delete.
     if (kind === 'unknown' || (kind === 'answered' && took > commandTimeoutMs)) eraser.owe([key]);
   },
 

@@ -7,7 +7,7 @@ import { type SupervisedConnection, superviseConnection } from './supervised-con
 const CONNECT_TIMEOUT_MS = 2_000;
 const HEARTBEAT_MS = 5_000;
 
-/** A client whose connection, proof and heartbeats the test decides. */
+/** A client whose connection, readiness check and heartbeats are controlled by the test. */
 interface FakeClient extends EventEmitter {
   readonly connecting: Deferred<void>;
   readonly madeAt: number;
@@ -29,7 +29,7 @@ const setup = ({ connects = true }: { connects?: boolean } = {}) => {
     const facts = { connecting, madeAt: virtualNow(), destroyed: 0, connect: () => connecting.promise, destroy };
     const client: FakeClient = Object.assign(new EventEmitter(), facts);
     clients.push(client);
-    return client as unknown as RedisClient; // As much of one as is used.
+    return client as unknown as RedisClient; // The part of a client that is used.
   };
   const connection = superviseConnection({
     open,
@@ -60,7 +60,7 @@ afterEach(async () => {
 });
 
 describe('a supervised connection', () => {
-  it('is up once it has proved itself, not before', async () => {
+  it('is up only once its readiness check has succeeded', async () => {
     const { connection, behaviour, reports, clients } = setup();
     const proof = createDeferred<void>();
     behaviour.prepare = () => proof.promise;
@@ -72,7 +72,7 @@ describe('a supervised connection', () => {
     expect(reports).toEqual(['up']);
   });
 
-  it('is made anew when its socket fails, and both ends are told', async () => {
+  it('is replaced when its socket fails, and reports both the loss and the return', async () => {
     const { connection, clients, reports } = setup();
     await runUntil(1);
     clients[0]?.emit('error', Object.assign(new Error('gone'), { code: 'ECONNRESET' }));
@@ -83,7 +83,7 @@ describe('a supervised connection', () => {
     expect(reports).toEqual(['up', 'ECONNRESET', 'up']);
   });
 
-  it('gives up an attempt that takes too long, and clears it away again when it succeeds too late', async () => {
+  it('gives up an attempt that takes too long, and destroys its client again if it succeeds too late', async () => {
     const { clients, reports } = setup({ connects: false });
     await runUntil(CONNECT_TIMEOUT_MS);
     expect(reports).toEqual(['connect timeout']);
@@ -94,7 +94,7 @@ describe('a supervised connection', () => {
     expect(reports).toEqual(['connect timeout']);
   });
 
-  it('tries for ever, at most every two seconds, and tells of it once', async () => {
+  it('retries for ever, at most every two seconds, and reports it once', async () => {
     const { clients, reports, behaviour } = setup();
     behaviour.prepare = () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
     await runUntil(60_000);
@@ -106,7 +106,7 @@ describe('a supervised connection', () => {
     expect(clients.every(({ destroyed }) => destroyed > 0)).toBe(true);
   });
 
-  it('returns ever more slowly to a server that drops it at once, and soon to one that held', async () => {
+  it('backs off further from a server that drops it at once, and little from one that stayed connected', async () => {
     const { clients } = setup();
     const dropAll = async (until: number, everyMs: number): Promise<void> => {
       while (virtualNow() < until) {
@@ -124,7 +124,7 @@ describe('a supervised connection', () => {
     expect(clients.length).toBe(before + 1);
   });
 
-  it('lives on while its heartbeats are answered, with an error too', async () => {
+  it('stays up while its heartbeats are answered, even with an error', async () => {
     const { connection, clients, behaviour } = setup();
     behaviour.beat = () => Promise.reject(new Error('NOPERM'));
     await runUntil(10 * HEARTBEAT_MS + 1);
@@ -140,7 +140,7 @@ describe('a supervised connection', () => {
     behaviour.beat = () => Promise.resolve();
   });
 
-  it('stops the heart of a session that ended while it was beating', async () => {
+  it('stops the heartbeat of a session that ended during one', async () => {
     const { connection, behaviour } = setup();
     const answer = createDeferred<void>();
     behaviour.beat = () => answer.promise;
@@ -149,11 +149,11 @@ describe('a supervised connection', () => {
     answer.resolve();
     behaviour.beat = () => Promise.resolve();
     await runUntil(HEARTBEAT_MS + 10 * HEARTBEAT_MS);
-    // One heart, that of the second session.
+    // One heartbeat, that of the second session.
     expect(behaviour.beats).toBeLessThanOrEqual(11);
   });
 
-  it('can be told to begin anew', async () => {
+  it('can be recycled', async () => {
     const { connection, clients, reports } = setup();
     await runUntil(1);
     connection.recycle('READONLY');
@@ -162,7 +162,7 @@ describe('a supervised connection', () => {
     expect(connection.current()).toBe(clients[1]);
   });
 
-  it('closes at once in every state, and reports nothing of it', async () => {
+  it('closes at once in every state, without reporting a loss', async () => {
     for (const connects of [true, false]) {
       const { connection, clients, reports } = setup({ connects });
       await runUntil(virtualNow() + 1);

@@ -1,13 +1,13 @@
 import { backOffMs, pause, settledWithin } from '@decision/waiting';
 import { failureName, type RedisClient } from './redis-client';
 
-/** How one connection is made, proved and kept. */
+/** How one connection is made, checked and kept alive. */
 export interface ConnectionPlan {
   /** A new client, not yet connected. */
   readonly open: () => RedisClient;
-  /** Proves that the connection can do its work; only then is it up. */
+  /** Checks that the connection can do its work; only then is it up. */
   readonly prepare: (client: RedisClient) => Promise<unknown>;
-  /** Asks for a sign of life. Any answer is one, an error too. */
+  /** Sends a heartbeat. Any answer counts, even an error. */
   readonly beat: (client: RedisClient) => Promise<unknown>;
   readonly connectTimeoutMs: number;
   readonly heartbeatMs: number;
@@ -19,8 +19,8 @@ export interface ConnectionPlan {
 /**
  * A connection that is made again for ever, with back-off up to two seconds.
  *
- * waiting -> opening -> up -> waiting ...: a session is one client, from its making to its end. It ends when it is not up
- * within `connectTimeoutMs`, when its socket fails, when a heartbeat stays unanswered as long, or by `recycle` or `close`.
+ * waiting -> opening -> up -> waiting ...: a session is the life of one client. It ends when it is not up within `connectTimeoutMs`, when
+ * its socket fails, when a heartbeat stays unanswered for as long, or by `recycle` or `close`.
  */
 export interface SupervisedConnection {
   /** The client, while it is up. */
@@ -31,7 +31,7 @@ export interface SupervisedConnection {
 }
 
 const RETRY = { initialMs: 50, maxMs: 2_000 };
-/** A session that lasted this long was sound: the next back-off starts from the shortest. */
+/** A session that lasted this long was stable: the next back-off starts from the shortest pause. */
 const SOUND_SESSION_MS = 5_000;
 
 export const superviseConnection = (plan: ConnectionPlan): SupervisedConnection => {
@@ -115,7 +115,7 @@ const startSession = (plan: ConnectionPlan): Session => {
     .connect()
     .then(() => plan.prepare(client))
     .then(becomeUp, (error: unknown) => end(failureName(error)))
-    // A client that is destroyed while its socket is still connecting does not notice, and must be told again.
+    // A client that is destroyed while its socket is still connecting does not notice it, and must be destroyed again.
     .finally(() => state === 'over' && client.destroy());
   return { ended, current: () => (state === 'up' ? client : undefined), end };
 };

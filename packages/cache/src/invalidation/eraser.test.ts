@@ -21,7 +21,7 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 describe('the eraser', () => {
-  it('deletes what is owed twice: at the next try, and three seconds later', async () => {
+  it('makes each pending delete twice: at the next attempt, and three seconds later', async () => {
     const { eraser, erased } = setup();
     eraser.owe(['a', 'b']);
     await jest.advanceTimersByTimeAsync(RETRY_MS);
@@ -37,7 +37,7 @@ describe('the eraser', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('keeps a debt for as long as the cache does not take it', async () => {
+  it('keeps a delete pending until the cache confirms it', async () => {
     const { eraser, erased, setUp } = setup();
     setUp(false);
     eraser.owe(['a']);
@@ -49,7 +49,7 @@ describe('the eraser', () => {
     eraser.close();
   });
 
-  it('starts over for a key that is owed again while it is being deleted', async () => {
+  it('starts over for a key that is added again while it is being deleted', async () => {
     const { eraser, erased } = setup();
     eraser.owe(['a']);
     const flushing = eraser.flush();
@@ -67,7 +67,7 @@ describe('the eraser', () => {
     eraser.close();
   });
 
-  it('bounds what it keeps, drops the oldest and says so once', () => {
+  it('bounds what is pending, drops the oldest and reports it once', () => {
     const { eraser, dropped } = setup();
     eraser.owe(Array.from({ length: 100_000 }, (_, index) => `k${index}`));
     expect(dropped).toEqual([]);
@@ -79,7 +79,7 @@ describe('the eraser', () => {
     eraser.close();
   });
 
-  it('owes nothing once closed', async () => {
+  it('has nothing pending once closed', async () => {
     const { eraser, erased } = setup();
     eraser.owe(['a']);
     eraser.close();

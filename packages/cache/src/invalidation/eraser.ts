@@ -1,10 +1,10 @@
-/** Deletes that are owed to the shared cache, kept until they are done. */
+/** Deletes that are pending for the shared cache, kept until they are done. */
 export interface Eraser {
-  /** Owes the deletion of these keys, twice: as soon as possible and once more a while later. */
+  /** Adds keys to delete, twice each: as soon as possible and once more a while later. */
   owe(keys: readonly string[]): void;
-  /** Tries now what is due. */
+  /** Attempts the deletes that are due now. */
   flush(): Promise<void>;
-  /** Keys that are owed. */
+  /** Number of keys that are pending. */
   size(): number;
   close(): void;
 }
@@ -12,9 +12,9 @@ export interface Eraser {
 interface EraserOptions {
   /** Deletes keys; true if the cache confirmed it. Never rejects. */
   readonly erase: (keys: readonly string[]) => Promise<boolean>;
-  /** How often what is owed is tried, ms. */
+  /** Interval between attempts, ms. */
   readonly retryMs: number;
-  /** Called with the number of keys given up because `MAX_KEYS` were owed; those that follow until all is paid are not told. */
+  /** Called with the number of keys given up because `MAX_KEYS` were pending. Further ones are not reported until none is pending. */
   readonly onDropped: (count: number) => void;
   readonly now?: () => number;
 }
@@ -28,8 +28,8 @@ const MAX_KEYS = 100_000;
 const BATCH = 500;
 
 /**
- * Twice, because the write that a debt undoes may still be on its way when the first delete is answered: a server that was
- * paused, or a proxy in between, can execute it late.
+ * Twice, because the write that a delete undoes may still be in flight when the first delete is answered: a paused server, or a proxy in
+ * between, can execute it late.
  */
 const ROUNDS = 2;
 const SECOND_ROUND_MS = 3_000;
@@ -85,7 +85,7 @@ export const createEraser = ({ erase, retryMs, onDropped, now = () => performanc
   };
 
   const settle = ([key, debt]: [string, Debt]): void => {
-    // Owed again while it was being deleted: the newer debt stands.
+    // Added again while it was being deleted: the newer delete stays pending.
     if (debts.get(key) !== debt) return;
     debts.delete(key);
     if (debt.rounds > 1) debts.set(key, { rounds: debt.rounds - 1, dueAt: now() + SECOND_ROUND_MS });

@@ -35,13 +35,13 @@ describe('the invalidation channel', () => {
     expect(events).toEqual([{ type: 'invalidation', direction: 'sent', kind: 'rule' }]);
   });
 
-  it('says when a message was not taken', async () => {
+  it('reports a message that the cache did not accept', async () => {
     const { channel, events } = setup(false);
     await expect(channel.publish(MESSAGE)).resolves.toBe(false);
     expect(events).toEqual([]);
   });
 
-  it('does not send what every process would reject', async () => {
+  it('does not send a message that every process would reject', async () => {
     const { channel, sent, log } = setup();
     await expect(channel.publish({ ...MESSAGE, keys: ['secret'.repeat(200)] })).resolves.toBe(false);
     expect(sent).toEqual([]);
@@ -51,7 +51,7 @@ describe('the invalidation channel', () => {
     expect(log.text()).not.toContain('secret');
   });
 
-  it('hands a valid text to its listeners', () => {
+  it('hands a valid message to its listeners', () => {
     const { channel, heard, events } = setup();
     channel.receive(JSON.stringify(MESSAGE));
     expect(heard).toEqual([MESSAGE]);
@@ -78,7 +78,7 @@ describe('the invalidation channel', () => {
     expect(events).toEqual([{ type: 'invalidation_rejected' }]);
   });
 
-  it('does not let one listener that fails disturb the others', () => {
+  it('isolates a failing listener from the others', () => {
     const { channel, events, log } = setup();
     const heard: string[] = [];
     channel.subscribe(() => {
@@ -91,7 +91,7 @@ describe('the invalidation channel', () => {
     expect(log.lines.map(({ level }) => level)).toEqual(['error']);
   });
 
-  it('no longer calls a listener that left, and keeps its twin', () => {
+  it('no longer calls a listener that unsubscribed, and keeps its duplicate', () => {
     const { channel } = setup();
     let calls = 0;
     const listener = (): number => (calls += 1);
@@ -109,7 +109,7 @@ describe('the invalidation channel', () => {
     expect({ sent, heard, events }).toEqual({ sent: [], heard: [MESSAGE], events: [] });
   });
 
-  it('tells each time that it is ready again', () => {
+  it('reports each time that it is ready again', () => {
     const { channel } = setup();
     let times = 0;
     const leave = channel.onReconnect(() => (times += 1));

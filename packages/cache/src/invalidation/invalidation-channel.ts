@@ -3,21 +3,21 @@ import type { InvalidationChannel } from '../cache';
 import type { CacheEvent, CacheLog } from '../cache-event';
 
 interface ChannelOptions {
-  /** Sends a text to every process; true if the cache took it. Never rejects. */
+  /** Sends a text to every process; true if the cache accepted it. Never rejects. */
   readonly send: (text: string) => Promise<boolean>;
   readonly record: (event: CacheEvent) => void;
   readonly log: CacheLog;
 }
 
-/** The channel and the two ends that its connection drives. */
+/** The channel, and the two callbacks that its connection drives. */
 export interface ChannelCore extends InvalidationChannel {
   /** A text has arrived. Never throws. */
   receive(text: string): void;
-  /** The subscription stands, after the start or after a gap. */
+  /** The subscription is active, after the start or after a gap. */
   reconnected(): void;
 }
 
-/** The invalidation channel without its connection: what is sent and what is heard. */
+/** The invalidation channel without its connection: encodes, validates and dispatches messages. */
 export const createChannel = ({ send, record, log }: ChannelOptions): ChannelCore => {
   const onFailure = (error: unknown): void => {
     record({ type: 'listener_failed' });
@@ -66,9 +66,9 @@ const parseMessage = (text: string): CacheInvalidation | undefined => {
   }
 };
 
-/** A set of callbacks, none of which can disturb the others or the caller. */
+/** A set of callbacks, each isolated from the others and from the caller. */
 interface Listeners<A extends readonly unknown[]> {
-  /** Adds a callback; returns what removes it. The same function added twice is called twice. */
+  /** Adds a callback; returns a function that removes it. The same function added twice is called twice. */
   add(listener: (...args: A) => void): () => void;
   call(...args: A): void;
 }

@@ -11,7 +11,7 @@ const MESSAGE: CacheInvalidation = {
   keys: ['key:a', 'key:b'],
 };
 
-/** A cache that writes down what it is asked, in order. */
+/** A cache that records the calls it gets, in order. */
 const setup = (options?: InvalidatorOptions) => {
   const steps: string[] = [];
   let accepts = true;
@@ -46,7 +46,7 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 describe('announce', () => {
-  it('deletes before it tells, forgets in this process before and after, and does it all once more', async () => {
+  it('deletes before it publishes, forgets locally before and after, and repeats everything once', async () => {
     const { invalidator, taken } = setup();
     await invalidator.announce(MESSAGE);
     expect(taken()).toEqual(ROUND);
@@ -58,7 +58,7 @@ describe('announce', () => {
     expect(taken()).toEqual([]);
   });
 
-  it('tries a message that the cache does not take a few times more, ever later, then leaves it to the TTLs', async () => {
+  it('retries a message that the cache does not accept a few times, at growing intervals, then leaves it to the TTLs', async () => {
     const { invalidator, taken, accept } = setup();
     accept(false);
     await invalidator.announce(MESSAGE);
@@ -71,7 +71,7 @@ describe('announce', () => {
     expect(at).toEqual([3, 9, 21, 45, 93, 189]);
   });
 
-  it('stops trying when the cache takes it', async () => {
+  it('stops retrying once the cache accepts the message', async () => {
     const { invalidator, taken, accept } = setup();
     accept(false);
     await invalidator.announce(MESSAGE);
@@ -83,7 +83,7 @@ describe('announce', () => {
     expect(taken()).toEqual([]);
   });
 
-  it('splits what no single message may carry, and leaves out keys that nobody caches', async () => {
+  it('splits a list of keys too long for one message, and leaves out keys that nobody caches', async () => {
     const { invalidator, taken } = setup();
     const keys = Array.from({ length: 2_500 }, (_, index) => `k${index}`);
     await invalidator.announce({ ...MESSAGE, keys: [...keys, '', 'x'.repeat(1_025)] });
@@ -95,7 +95,7 @@ describe('announce', () => {
     await invalidator.close();
   });
 
-  it('says nothing where there are no keys', async () => {
+  it('publishes nothing without keys', async () => {
     const { invalidator, taken } = setup();
     await invalidator.announce({ ...MESSAGE, keys: [] });
     expect(taken()).toEqual([]);
@@ -114,7 +114,7 @@ describe('announce', () => {
 });
 
 describe('close', () => {
-  it('runs at once what still waits, and nothing later', async () => {
+  it('runs the second rounds that still wait when it is closed, and none later', async () => {
     const { invalidator, taken, accept } = setup();
     await invalidator.announce(MESSAGE);
     taken();
@@ -130,7 +130,7 @@ describe('close', () => {
 });
 
 describe('without a cache', () => {
-  it('this process forgets, and nothing waits', async () => {
+  it('this process forgets at once, and nothing is scheduled', async () => {
     const cache = openCache({ url: undefined, keyPrefix: '' }, createLogRecorder());
     const heard: unknown[] = [];
     cache.invalidations.subscribe((message) => heard.push(message));

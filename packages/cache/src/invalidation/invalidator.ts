@@ -4,20 +4,20 @@ import { type Cache } from '../cache';
 /** Times are milliseconds. */
 export interface InvalidatorOptions {
   /**
-   * When everything is announced once more. Must be longer than a load that may still be shared (`loadDeadlineMs`, 2,000)
-   * plus a command's deadline. Default 3,000.
+   * Delay of the second round. It must be longer than a load that may still be shared (`loadDeadlineMs`, 2,000) plus a command's deadline.
+   * Default 3,000.
    */
   readonly secondDeleteMs?: number;
-  /** Second rounds that may wait at once; the oldest is run early when there are more. Default 10,000. */
+  /** Second rounds that may wait at once; when there are more, the oldest runs early. Default 10,000. */
   readonly maxPending?: number;
 }
 
 /** Invalidation by writers. */
 export interface Invalidator {
   /**
-   * Called after the commit. Forgets the keys in this process, deletes them in the shared cache, tells every process, and
-   * does it once more after `secondDeleteMs`, because a reader that loaded the old value may have stored it in between.
-   * Resolves after the first round, in a few times the command deadline at the latest; never rejects.
+   * Called after the commit. Forgets the keys in this process, deletes them in the shared cache, tells every process, and does it once more
+   * after `secondDeleteMs`, because a reader that loaded the old value may have stored it in between. Resolves after the first round, which
+   * takes a few times the command deadline at most; never rejects.
    */
   announce(message: CacheInvalidation): Promise<void>;
   /** Runs the second rounds that still wait, now. Later announcements have one round only. Idempotent. */
@@ -30,7 +30,10 @@ const DEFAULT_MAX_PENDING = 10_000;
 const KEYS_PER_MESSAGE = 1_000;
 /** A longer key is cached nowhere, and no message may carry it. */
 const MAX_KEY_LENGTH = 1_024;
-/** Further tries of a message that the cache did not take, each after twice the time: longer than any entry's TTL. */
+/**
+ * Further attempts to publish a message that the cache did not accept, each after twice the time; together they take longer than any
+ * entry's TTL.
+ */
 const MAX_RETRIES = 5;
 
 interface Round {
@@ -82,8 +85,8 @@ export const createInvalidator = (cache: Cache, options: InvalidatorOptions = {}
 };
 
 /**
- * The shared entries go before the message leaves: who hears it and asks again must not find them. This process forgets
- * before, so that it reads its own writes, and after, in case it has just read the old shared entry. True if it was sent.
+ * Deletes the shared entries before it publishes: a process that hears the message and reads again must not find them. This process forgets
+ * before, so that it reads its own writes, and after, in case it has just read the old shared entry. True if the message was sent.
  */
 const runRound = async (cache: Cache, message: CacheInvalidation): Promise<boolean> => {
   cache.invalidations.deliver(message);

@@ -5,7 +5,7 @@ const make = (options: Partial<LocalStoreOptions<string>> = {}) =>
 const until = Infinity;
 
 describe('the local store', () => {
-  it('ends an entry at its time, not before', () => {
+  it('expires an entry at its time, not before', () => {
     const store = make();
     store.put('a', { value: 'A', until: 100 });
     expect(store.get('a', 99)?.value).toBe('A');
@@ -21,7 +21,7 @@ describe('the local store', () => {
     expect(['a', 'b', 'c', 'd'].filter((key) => store.get(key, 0))).toEqual(['a', 'c', 'd']);
   });
 
-  it('does not let absences evict what is there', () => {
+  it('does not let absences evict values', () => {
     const store = make();
     store.put('a', { value: 'A', until });
     for (let index = 0; index < 100; index += 1) store.put(`none-${index}`, { value: undefined, until });
@@ -49,14 +49,14 @@ describe('the local store', () => {
     expect(['a', 'b', 'c'].filter((key) => store.get(key, 0))).toEqual(['b', 'c']);
   });
 
-  it('does not hold a value above the bound, nor keep the one it replaces', () => {
+  it('does not keep a value above the bound, nor the one it replaces', () => {
     const store = make({ maxBytes: 10, sizeOf: (value) => value.length });
     store.put('a', { value: 'x', until });
     store.put('a', { value: 'x'.repeat(11), until });
     expect(store.get('a', 0)).toBeUndefined();
   });
 
-  it.each([0, -1, 0.5])('copes with a weight of %d', (weight) => {
+  it.each([0, -1, 0.5])('accepts a weight of %d', (weight) => {
     const store = make({ maxBytes: 10, sizeOf: () => weight });
     store.put('a', { value: 'A', until });
     expect(store.get('a', 0)?.value).toBe('A');

@@ -1,20 +1,20 @@
 import { LRUCache } from 'lru-cache';
 
-/** A key's entry in the memory of a process: a value, or that there is none. */
+/** A key's entry in the memory of a process: a value, or the note that there is none. */
 interface LocalEntry<T> {
   readonly value: T | undefined;
-  /** When it must no longer be served, ms by the store's clock; Infinity where only eviction and deletion end it. */
+  /** When it must no longer be served, ms by the store's clock; Infinity if only eviction and deletion end it. */
   readonly until: number;
 }
 
 export interface LocalStoreOptions<T> {
   readonly maxEntries: number;
-  /** Bound of all entries together by `sizeOf`; undefined where entries alone are counted. */
+  /** Bound of the sum of `sizeOf` over all entries; undefined if only the number of entries is bounded. */
   readonly maxBytes: number | undefined;
   readonly sizeOf: ((value: T) => number) | undefined;
 }
 
-/** The least recently used entries of one process, bounded in number and, where asked, in bytes. */
+/** The least recently used entries of one process, bounded in number and optionally in bytes. */
 interface LocalStore<T> {
   get(key: string, now: number): LocalEntry<T> | undefined;
   put(key: string, entry: LocalEntry<T>): void;
@@ -23,7 +23,7 @@ interface LocalStore<T> {
   size(): number;
 }
 
-/** Absences have a small store of their own: requests for many keys that do not exist must not evict keys that do. */
+/** Absences have a small store of their own, so that requests for many keys that do not exist do not evict existing ones. */
 const MAX_ABSENCES = 10_000;
 
 export const createLocalStore = <T>({ maxEntries, maxBytes, sizeOf }: LocalStoreOptions<T>): LocalStore<T> => {
@@ -54,6 +54,6 @@ export const createLocalStore = <T>({ maxEntries, maxBytes, sizeOf }: LocalStore
   };
 };
 
-/** A positive whole number, as the store demands. */
+/** A positive whole number, as the store requires. */
 const weigh = <T>({ value }: LocalEntry<T>, key: string, sizeOf: (value: T) => number): number =>
   key.length + (value === undefined ? 0 : Math.max(0, Math.ceil(sizeOf(value)))) + 1;

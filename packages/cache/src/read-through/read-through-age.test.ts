@@ -36,7 +36,7 @@ const reader = (
 };
 
 describe('the total age of an entry', () => {
-  it('ends its local copy with the TTL, counted from the beginning of the load', async () => {
+  it('expires its local copy with the TTL, counted from the start of the load', async () => {
     const { things } = reader();
     const source = createCountedSource(OLD);
     await things.read('k', () => {
@@ -50,7 +50,7 @@ describe('the total age of an entry', () => {
     await expect(things.read('k', source.load)).resolves.toEqual(NEW);
   });
 
-  /** Reads in three processes one after another, over and over, and answers the last time at which OLD was served. */
+  /** Reads in three processes in turn, repeatedly, and answers the last time at which OLD was served. */
   const lastServed = async (aheads: readonly number[], stepMs: number): Promise<number> => {
     const source = createCountedSource(OLD);
     const readers = aheads.map((ahead) => reader({}, ahead));
@@ -69,7 +69,7 @@ describe('the total age of an entry', () => {
   };
 
   it.each([250, 1_000, 7_000, 29_000, 59_000])(
-    'does not start again as it moves from process to process, read every %d ms',
+    'does not restart as the entry moves from process to process, read every %d ms',
     async (stepMs) => {
       const last = await lastServed([0, 0, 0], stepMs);
       expect(last).toBeGreaterThan(0);
@@ -83,11 +83,11 @@ describe('the total age of an entry', () => {
     [-10_000, 59_000, -59_000],
     [3_600_000, 0, 0],
     [-3_600_000, 0, 0],
-  ])('holds for hosts whose clocks are %d, %d and %d ms off', async (...aheads) => {
+  ])('holds for hosts whose clocks differ by %d, %d and %d ms', async (...aheads) => {
     expect(await lastServed(aheads, 500)).toBeLessThan(TTL_MS);
   });
 
-  it('holds for a shared entry that outlived its time because its write came late', async () => {
+  it('holds for a shared entry that outlived its time because its write was late', async () => {
     server.texts.set('k', { text: `c1 ${T0} {"name":"old"}`, until: Infinity });
     const { things } = reader();
     now = T0 + TTL_MS;
@@ -100,7 +100,7 @@ describe('the total age of an entry', () => {
     await expect(late.things.read('k', createCountedSource(NEW).load)).resolves.toEqual(NEW);
   });
 
-  it('is not shared at all when the load used up its time', async () => {
+  it('prevents sharing when the load used up its time', async () => {
     const { things } = reader({ sharedTtlMs: 1_000, localTtlMs: 1_000, loadDeadlineMs: 2_000 });
     await things.read('k', () => {
       now += 900;
@@ -113,7 +113,7 @@ describe('the total age of an entry', () => {
 describe('an entry without expiry', () => {
   const pointer = { localTtlMs: 15_000, sharedTtlMs: undefined };
 
-  it('is asked for again in the shared cache after the local TTL', async () => {
+  it('is read again from the shared cache after the local TTL', async () => {
     const source = createCountedSource(OLD);
     const { cache, things } = reader(pointer);
     await things.read('k', source.load);
@@ -126,7 +126,7 @@ describe('an entry without expiry', () => {
     expect(cache.eventsOf('miss')).toHaveLength(2);
   });
 
-  it('heals after a minute although its invalidation was lost: served once more, then loaded behind the reader', async () => {
+  it('recovers after a minute from a lost invalidation: it is served once more, then refreshed in the background', async () => {
     const source = createCountedSource(OLD);
     const { cache, things } = reader(pointer);
     await things.read('k', source.load);
@@ -177,7 +177,7 @@ describe('an entry without expiry', () => {
     load.resolve(NEW);
   });
 
-  it('is not brought back by a refresh that began before an invalidation', async () => {
+  it('is not restored by a refresh that began before an invalidation', async () => {
     const { cache, things } = reader(pointer);
     await things.read('k', createCountedSource(OLD).load);
     now += 60_001;

@@ -24,14 +24,14 @@ describe('planReadThrough', () => {
 
   it.each([
     ['change and never expire', { sharedTtlMs: undefined }, 60_000],
-    ['change and never expire, where told otherwise', { sharedTtlMs: undefined, refreshAfterMs: 5 }, 5],
+    ['change and never expire, with refreshing turned off', { sharedTtlMs: undefined, refreshAfterMs: 5 }, 5],
     ['change and expire', {}, Infinity],
     ['never change', { sharedTtlMs: undefined, localTtlMs: undefined }, Infinity],
   ])('refreshes entries that %s', (_which, change, refreshAfterMs) => {
     expect(planReadThrough({ ...options, ...change }).refreshAfterMs).toBe(refreshAfterMs);
   });
 
-  it('has a clock that can be compared with the time of day', () => {
+  it('has a clock that is comparable with the time of day', () => {
     const ahead = planReadThrough(options).clock() - Date.now();
     expect(Math.abs(ahead)).toBeLessThan(60_000);
   });

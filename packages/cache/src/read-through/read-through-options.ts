@@ -5,32 +5,29 @@ import { CacheSettingsError } from '../cache-settings';
 export interface ReadThroughOptions<T> {
   /** Label in metrics: one per kind of entry. */
   readonly name: string;
-  /** Entries that this process holds, at least 1; the least recently used leave first. */
+  /** Entries that this process holds, at least 1; the least recently used are evicted first. */
   readonly maxEntries: number;
-  /** Bound of all values together, as `sizeOf` weighs them. Both or neither. A value above it is not held. */
+  /** Bound of the sum of `sizeOf` over all values. Set both or neither. A larger value is not held. */
   readonly maxBytes?: number;
   readonly sizeOf?: (value: T) => number;
-  /**
-   * How long this process serves an entry without asking the shared cache. Undefined: until evicted, for immutable content
-   * only.
-   */
+  /** How long this process serves an entry without asking the shared cache. Undefined: until it is evicted; only for immutable content. */
   readonly localTtlMs: number | undefined;
   /**
-   * The greatest age of an entry anywhere, counted from the beginning of its load; it also ends local copies. Undefined: it
-   * stays in the shared cache until it is invalidated or evicted.
+   * The greatest age of an entry anywhere, counted from the start of its load; it also bounds local copies. Undefined: it stays in the
+   * shared cache until it is invalidated or evicted.
    */
   readonly sharedTtlMs: number | undefined;
   /**
-   * A shared entry older than this is still served, but loaded again behind the reader's back, so that a lost invalidation
-   * heals. Default: 60,000 where entries change (`localTtlMs` is given) and have no expiry (`sharedTtlMs` is not); otherwise
-   * never. Infinity turns it off.
+   * A shared entry older than this is still served, but refreshed in the background, so that a lost invalidation has a bounded effect.
+   * Default: 60,000 if entries change (`localTtlMs` is set) and do not expire (`sharedTtlMs` is not set); otherwise never. Infinity turns
+   * it off.
    */
   readonly refreshAfterMs?: number;
-  /** How long this process remembers that there is nothing; never shared. Default 1,000, 0 to 60,000. */
+  /** How long this process remembers that a key has no value; never shared. Default 1,000, 0 to 60,000. */
   readonly absentTtlMs?: number;
-  /** Checks entries from the shared cache. Values must survive JSON unchanged. */
+  /** Validates entries from the shared cache. Values must survive JSON unchanged. */
   readonly validate: Validator<T>;
-  /** A load that took longer is not shared: by then the second delete of a writer may have passed. Default 2,000. */
+  /** A load that took longer is not shared, since the second delete of a writer may have passed by then. Default 2,000. */
   readonly loadDeadlineMs?: number;
   /** Largest entry that is shared, in characters of its text. Default 8,388,608. */
   readonly maxSharedLength?: number;
@@ -60,7 +57,7 @@ const MAX_ABSENT_MS = 60_000;
 const DEFAULT_LOAD_DEADLINE_MS = 2_000;
 const DEFAULT_MAX_SHARED_LENGTH = 8 * 1024 * 1024;
 
-/** Fills in the defaults; throws CacheSettingsError that lists every fault at once. */
+/** Fills in the defaults; throws a CacheSettingsError that lists every fault at once. */
 export const planReadThrough = <T>(options: ReadThroughOptions<T>): ReadThroughPlan<T> => {
   const { localTtlMs = Infinity, sharedTtlMs = Infinity } = options;
   const changesWithoutExpiry = localTtlMs !== Infinity && sharedTtlMs === Infinity;
@@ -102,5 +99,5 @@ const faultsOf = <T>(plan: ReadThroughPlan<T>): string[] => {
   return faults;
 };
 
-/** Comparable between processes like the time of day, but no correction of the system's clock moves it. */
+/** Comparable between processes like the time of day, but unaffected by corrections of the system clock. */
 const monotonicNow = (): number => performance.timeOrigin + performance.now();

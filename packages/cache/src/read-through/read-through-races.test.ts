@@ -38,7 +38,7 @@ const setup = () => {
 };
 
 describe.each(waysToForget)('%s', (_name, forgetting) => {
-  it('ends what this process holds', async () => {
+  it('drops what this process holds', async () => {
     const { server, cache, things } = setup();
     await things.read('k', createCountedSource(OLD).load);
     await settled();
@@ -61,7 +61,7 @@ describe.each(waysToForget)('%s', (_name, forgetting) => {
     expect(cache.eventsOf('not_shared').map(({ reason }) => reason)).toEqual(['invalidated']);
   });
 
-  it('gives those who ask after it a load of their own', async () => {
+  it('gives later readers a load of their own', async () => {
     const { cache, things } = setup();
     const load = createDeferred<Thing>();
     const before = things.read('k', () => load.promise);
@@ -95,7 +95,7 @@ describe('an invalidation', () => {
     expect(things.size()).toBe(2);
   });
 
-  it('does no harm with a key like those that every object has', async () => {
+  it('handles a key named like a property of every object', async () => {
     const { cache, things } = setup();
     for (const key of ['__proto__', 'constructor', 'toString']) {
       await things.read(key, createCountedSource({ name: key }).load);

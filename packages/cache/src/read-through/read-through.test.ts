@@ -19,7 +19,7 @@ interface Reader {
   readonly things: ReadThrough<Thing>;
 }
 
-/** A process of its own on the same server. */
+/** A separate process on the same server. */
 const reader = (options: Partial<ReadThroughOptions<Thing>> = {}): Reader => {
   const cache = server.connect();
   const things = createReadThrough<Thing>(cache, {
@@ -56,7 +56,7 @@ describe('a read', () => {
     expect(other.cache.eventsOf('hit').map(({ layer }) => layer)).toEqual(['shared', 'local']);
   });
 
-  it('lets all who ask at once wait for one load', async () => {
+  it('lets concurrent readers wait for one load', async () => {
     const { things } = reader();
     const load = createDeferred<Thing>();
     const loader = jest.fn(() => load.promise);
@@ -73,7 +73,7 @@ describe('a read', () => {
     await expect(Promise.all(reads)).resolves.toEqual([A, B]);
   });
 
-  it('fails all who wait for a load that fails, and remembers nothing of it', async () => {
+  it('fails all readers that wait for a failing load, and caches nothing', async () => {
     const { cache, things } = reader();
     const load = createDeferred<Thing>();
     const reads = [things.read('k', () => load.promise), things.read('k', () => load.promise)];
@@ -98,7 +98,7 @@ describe('a read', () => {
     expect(things.size()).toBe(10);
   });
 
-  it('does not cache under a key that no invalidation could name', async () => {
+  it('does not cache a key too long for an invalidation message', async () => {
     const { things } = reader();
     const source = createCountedSource(A);
     const key = 'k'.repeat(1_025);
@@ -115,7 +115,7 @@ describe('a read', () => {
 });
 
 describe('an absence', () => {
-  it('is remembered for a moment in this process and never shared', async () => {
+  it('is remembered briefly in this process and never shared', async () => {
     const { things } = reader();
     const source = createCountedSource(undefined);
     await expect(things.read('k', source.load)).resolves.toBeUndefined();
@@ -128,7 +128,7 @@ describe('an absence', () => {
     await expect(things.read('k', source.load)).resolves.toEqual(A);
   });
 
-  it('is not remembered at all where absentTtlMs is 0', async () => {
+  it('is not remembered if absentTtlMs is 0', async () => {
     const { things } = reader({ absentTtlMs: 0 });
     const source = createCountedSource(undefined);
     await things.read('k', source.load);
@@ -160,7 +160,7 @@ describe('a damaged entry', () => {
     'c1 1 {"name":"x","role":"admin"}',
     'c1 99999999999999 {"name":"x"}',
     '{"name":"x"}',
-  ])('such as %j is counted and replaced by what the source says', async (text) => {
+  ])('such as %j is counted and replaced by the value of the source', async (text) => {
     const { cache, things } = reader();
     server.texts.set('k', { text, until: Infinity });
     await expect(things.read('k', createCountedSource(A).load)).resolves.toEqual(A);
@@ -169,7 +169,7 @@ describe('a damaged entry', () => {
     expect(server.text('k')).toContain('{"name":"A"}');
   });
 
-  it('is gone even where the source has nothing', async () => {
+  it('is deleted even if the source has no value', async () => {
     const { things } = reader();
     server.texts.set('k', { text: 'poison', until: Infinity });
     await expect(things.read('k', createCountedSource(undefined).load)).resolves.toBeUndefined();
@@ -188,7 +188,7 @@ describe('a loaded value stays out of the shared cache', () => {
     expect(cache.eventsOf('not_shared')).toEqual([{ type: 'not_shared', name: 'things', reason: 'slow_load' }]);
   });
 
-  it('but not when it took just as long as it may', async () => {
+  it('but not when the load took exactly as long as allowed', async () => {
     const { things } = reader({ loadDeadlineMs: 500 });
     await things.read('k', () => {
       now += 500;
@@ -200,7 +200,7 @@ describe('a loaded value stays out of the shared cache', () => {
   it.each([
     ['too_large', { name: 'x'.repeat(100) }],
     ['not_json', { name: 1n as unknown as string }],
-  ])('when it is %s; this process holds it all the same', async (reason, value) => {
+  ])('when it is %s; this process still holds it', async (reason, value) => {
     const { cache, things } = reader({ maxSharedLength: 100 });
     const source = createCountedSource(value);
     await things.read('k', source.load);

@@ -3,19 +3,19 @@ import { createLocalStore } from './local-store';
 import { planReadThrough, type ReadThroughOptions, type ReadThroughPlan } from './read-through-options';
 import { createSharedEntries } from './shared-entries';
 
-/** Reads a value from its source; undefined where there is none. It ends by itself: it carries its own deadline. */
+/** Reads a value from its source; undefined if there is none. It must have its own deadline. */
 type Load<T> = () => Promise<T | undefined>;
 
-/** In-process entries in front of the shared cache in front of a loader, with one load at a time for a key. */
+/** In-process entries in front of the shared cache in front of a loader, with at most one load per key at a time. */
 export interface ReadThrough<T> {
   /**
-   * The value under a key; undefined where there is none. Rejects only as `load` does; a failed load is remembered nowhere.
-   * `load` may run once more after the answer, to refresh. The value is shared by all readers and must not be changed.
+   * The value under a key; undefined where there is none. Rejects only as `load` does; a failed load is cached nowhere. `load` may run once
+   * more after the answer, to refresh. The value is shared by all readers and must not be changed.
    */
   read(key: string, load: Load<T>): Promise<T | undefined>;
-  /** The value under a key that this process holds, and which {@link read} would answer; undefined where there is none, or it must be asked for. */
+  /** The value that {@link read} would answer from the memory of this process; undefined if there is none, or if it has to be fetched. */
   peek(key: string): T | undefined;
-  /** Forgets a key in this process. Loads that have begun may still answer those who wait, but are not stored anywhere. */
+  /** Forgets a key in this process. Loads under way still answer their readers, but are not stored anywhere. */
   forget(key: string): void;
   /** Forgets every key in this process, in the same way. */
   clear(): void;
@@ -23,17 +23,17 @@ export interface ReadThrough<T> {
   size(): number;
 }
 
-/** A longer key fits no invalidation message, hence is not cached at all. */
+/** A longer key does not fit into an invalidation message, so it is not cached at all. */
 const MAX_KEY_LENGTH = 1_024;
 
-/** One walk to the shared cache and the source. */
+/** One read of the shared cache and, if needed, of the source. */
 interface Flight<T> {
-  /** Set when the key was forgotten meanwhile: what is brought home may be the old value and must not be stored. */
+  /** Set when the key was forgotten meanwhile: the result may be the old value and must not be stored. */
   isStale: boolean;
   readonly landing: Promise<T | undefined>;
 }
 
-/** Makes the read-through of one kind of entry; one per kind, for as long as the cache lives. Throws CacheSettingsError. */
+/** Makes the read-through of one kind of entry; make one per kind, for the life of the cache. Throws CacheSettingsError. */
 export const createReadThrough = <T>(cache: Cache, options: ReadThroughOptions<T>): ReadThrough<T> => {
   const plan = planReadThrough(options);
   const { name, clock } = plan;
@@ -81,7 +81,7 @@ export const createReadThrough = <T>(cache: Cache, options: ReadThroughOptions<T
 
   const refresh = (key: string, load: Load<T>): void => {
     if (refreshes.find(key)) return;
-    // Whoever reads is served already; a failure has been counted, and the next reader of an old entry tries again.
+    // The reader has its answer already. A failure has been counted, and the next reader of an old entry tries again.
     refreshes.start(key, (flight) => loadAndKeep(key, load, flight, true)).landing.catch(() => undefined);
   };
 
@@ -97,7 +97,7 @@ export const createReadThrough = <T>(cache: Cache, options: ReadThroughOptions<T
   };
 
   cache.invalidations.subscribe((message) => message.keys.forEach(forget));
-  // While the channel was away, messages may have been lost. What never changes is never invalidated, and stays.
+  // While the channel was away, messages may have been lost. Immutable entries are never invalidated, so they stay.
   if (options.localTtlMs !== undefined) cache.invalidations.onReconnect(clear);
 
   return {
@@ -119,7 +119,7 @@ export const createReadThrough = <T>(cache: Cache, options: ReadThroughOptions<T
   };
 };
 
-/** Loads, and counts how it went. */
+/** Loads, and counts the outcome. */
 const measured = async <T>(
   cache: Cache,
   { name }: ReadThroughPlan<T>,
@@ -139,7 +139,7 @@ const measured = async <T>(
   }
 };
 
-/** The flights under way, one for a key; a forgotten one flies on but is no longer found. */
+/** The flights under way, one per key; a forgotten one goes on but is no longer found. */
 interface Flights<T> {
   find(key: string): Flight<T> | undefined;
   start(key: string, fly: (flight: Flight<T>) => Promise<T | undefined>): Flight<T>;

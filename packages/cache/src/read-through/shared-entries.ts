@@ -15,14 +15,14 @@ interface SharedEntry<T> {
 /** The entries of one kind in the shared cache, with their ages. Nothing here rejects. */
 interface SharedEntries<T> {
   read(key: string): Promise<SharedEntry<T> | undefined>;
-  /** Stores what has just been loaded, unless its load took too long or it does not fit. */
+  /** Stores what has just been loaded, unless the load took too long or the value does not fit. */
   write(key: string, entry: Stamped<T>): Promise<void>;
   delete(key: string): Promise<void>;
 }
 
 /**
- * A shared entry ends an eighth of its TTL early, and a copy of it lives at most a tenth. So the TTL holds from the load to
- * the last copy even where the clocks of two hosts differ; the rest between them covers the time that a write may take.
+ * A shared entry expires an eighth of its TTL early, and a local copy lives at most a tenth of the TTL. So the TTL bounds the last copy
+ * even if the clocks of two hosts differ; the remainder covers the time that a write may take.
  */
 const EARLY_END = 1 / 8;
 const COPY_LIFE = 1 / 10;
@@ -46,7 +46,7 @@ export const createSharedEntries = <T>(cache: Cache, plan: ReadThroughPlan<T>): 
       }
       const { value, loadedAt } = entry;
       const until = Math.min(askedAt + copyMs, loadedAt + sharedTtlMs);
-      // A copy whose time is already over may only serve those who wait for it now, and only within the TTL.
+      // A copy whose time is already over may only serve the readers that wait for it now, and only within the TTL.
       return now - loadedAt >= sharedTtlMs ? undefined : { value, until, isOld: now - loadedAt > plan.refreshAfterMs };
     },
 

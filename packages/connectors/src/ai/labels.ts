@@ -3,7 +3,7 @@ import { fitsType } from '@decision/flows';
 import { isMissing, isPlainObject } from '@decision/values';
 import { ConnectorFailure, type NodeOutputs } from '../connector';
 
-/** A value that a model is asked for; `any` where it names no type. */
+/** A value that a model is asked for; `any` if it declares no type. */
 export interface Label {
   readonly name: string;
   readonly type?: FlowValueType;
@@ -14,7 +14,10 @@ const SCALARS = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] as
 const NULL = { type: 'null' } as const;
 const LIST = { type: 'array', items: { anyOf: SCALARS } } as const;
 
-/** A schema of one type, with what a reader of it has to know. Schemas that servers hold models to know no objects with free members. */
+/**
+ * A schema of one type, with a description where the type alone is not enough. Strict schemas of model servers do not support objects with
+ * arbitrary members, so objects are asked for as JSON text.
+ */
 const SCHEMAS: Readonly<Record<FlowValueType, { readonly anyOf: readonly object[]; readonly hint?: string }>> = {
   string: { anyOf: [{ type: 'string' }, NULL] },
   number: { anyOf: [{ type: 'number' }, NULL] },
@@ -28,7 +31,7 @@ const SCHEMAS: Readonly<Record<FlowValueType, { readonly anyOf: readonly object[
   any: { anyOf: [...SCALARS, LIST, NULL] },
 };
 
-/** The JSON Schema of an answer: an object with every label and nothing else, each null where the data does not give it. */
+/** The JSON Schema of an answer: an object with every label and nothing else, each null if the data does not give it. */
 export const schemaOf = (labels: readonly Label[]): object => ({
   type: 'object',
   properties: Object.fromEntries(labels.map((label) => [label.name, schemaOfLabel(label)] as const)),
@@ -42,7 +45,10 @@ const schemaOfLabel = ({ type = 'any', description }: Label): object => {
   return { anyOf, ...(words === '' ? {} : { description: words }) };
 };
 
-/** The outputs that a model answered, held to its schema. Throws a {@link ConnectorFailure} that names the label, and no value. */
+/**
+ * Reads the outputs from a model's answer and checks them against its schema. Throws a {@link ConnectorFailure} that names the label, and
+ * no value.
+ */
 export const readLabels = (text: string, labels: readonly Label[]): NodeOutputs => {
   const parsing = parseJson(text);
   if (!parsing.ok) throw unfit(`is not JSON: ${parsing.problem.reason} at position ${parsing.problem.position}`);
@@ -67,7 +73,7 @@ const readLabel = (value: unknown, name: string, type: FlowValueType): unknown =
   throw unfit(`has for "${name}" a value of type ${came} that does not fit the type ${type}`, name);
 };
 
-/** Another attempt may be answered better: models draw their words. */
+/** Another attempt may fit, since the answers of models vary. */
 const unfit = (fault: string, label?: string): ConnectorFailure =>
   new ConnectorFailure(
     `The answer of the model ${fault}; describe the labels more clearly, set retries, or use another model.`,

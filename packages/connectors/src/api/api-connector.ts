@@ -7,7 +7,7 @@ import { createHttpClient, type HttpAnswer, originOf, retryAfterOf } from '../ne
 import { apiRequestOf, apiUrl } from './api-request';
 
 export interface HttpConnectorOptions {
-  /** Targets that are allowed although they are private: `host`, `host:port`, address or network. */
+  /** Targets that are allowed even if they are private: `host`, `host:port`, address or network. */
   readonly allowedHosts: readonly string[];
   /** Time for a node, ms. */
   readonly timeoutMs: number;
@@ -19,7 +19,7 @@ export interface HttpConnectorOptions {
   readonly lookup?: Lookup;
 }
 
-/** Deeper answers are refused: what handles values follows their nesting. */
+/** Deeper answers are refused: code that handles values recurses with their nesting. */
 export const MAX_DEPTH = 200;
 
 /** Nodes of type `api`: one HTTP request, its answer as JSON. */
@@ -34,7 +34,7 @@ export const createApiConnector = ({ allowedHosts, timeoutMs, ...options }: Http
     type: 'api',
     timeoutMs,
     targetOf: ({ fields, inputs }) => originOf(apiUrl(String(fields['url']), inputs)),
-    // Methods that are not idempotent carry a key.
+    // Methods that are not idempotent carry an idempotency key.
     isRepeatable: () => true,
     run: async (call) => {
       const request = apiRequestOf(call);
@@ -47,14 +47,14 @@ export const createApiConnector = ({ allowedHosts, timeoutMs, ...options }: Http
   };
 };
 
-/** Throws where the status is an error. Statuses that may pass are worth another attempt. */
+/** Throws if the status is an error. Temporary statuses allow another attempt. */
 export const checkStatus = ({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>, origin: string): void => {
   if (status < 400) return;
   const isBroken = status >= 500 && status !== 501;
   const way = isBroken
     ? 'it is broken or overloaded; try again later'
     : status === 429
-      ? 'it takes no more requests for now; try again later'
+      ? 'it accepts no more requests for now; try again later'
       : status === 401 || status === 403
         ? 'check the credentials of the node'
         : 'check url, method, headers and body of the node';
@@ -101,7 +101,7 @@ const pathsOf = (given: unknown): readonly (readonly [string, string])[] => {
   });
 };
 
-/** The answer as JSON; as text where it does not say that it is JSON and nothing is read from it. */
+/** The answer as JSON; as text if its type is not JSON and no output is read from it. */
 const bodyOf = ({ headers, body }: HttpAnswer, origin: string, mustBeJson: boolean): unknown => {
   if (body.length === 0) return null;
   const text = body.toString('utf8');

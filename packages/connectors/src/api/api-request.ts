@@ -6,7 +6,7 @@ import { fillTemplate, inputAt, neededText, partsOf, revealed, textOf } from '..
 type Inputs = ConnectorCall['inputs'];
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
-/** Methods that mean the same twice as once; others carry an idempotency key. */
+/** Idempotent methods; others carry an idempotency key. */
 const REPEATABLE: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'];
 /** Headers that the connection sets. */
 const OWN_HEADERS: readonly string[] = [
@@ -17,7 +17,7 @@ const OWN_HEADERS: readonly string[] = [
 const invalid = (message: string, field: string): ConnectorFailure =>
   new ConnectorFailure(message, { outcome: 'invalid', details: { field } });
 
-/** The request that a node of type `api` describes. Throws a {@link ConnectorFailure} where it is none. */
+/** The request that a node of type `api` describes. Throws a {@link ConnectorFailure} if it is not valid. */
 export const apiRequestOf = ({ fields, inputs, idempotencyKey, signal }: ConnectorCall): HttpRequest => {
   const method = textOf(fields['method'] ?? 'GET').toUpperCase();
   if (!METHODS.includes(method))
@@ -38,12 +38,12 @@ export const apiRequestOf = ({ fields, inputs, idempotencyKey, signal }: Connect
   };
 };
 
-/** The address, in which each value is escaped for a segment of the path or a part of the query. */
+/** The address, with each value escaped for a path segment or a part of the query. */
 export const apiUrl = (template: string, inputs: Inputs, field = 'url'): URL => {
   const text = fillTemplate(template, inputs, (value, input) => escapedForUrl(neededText(value, input, field)));
   if (!URL.canParse(text) || !isWeb(new URL(text)))
     throw invalid(
-      `The ${field} is no address that begins with http:// or https:// and names a host; values of inputs are escaped, so they can be segments and parts of the query, but not more.`,
+      `The ${field} is not an address that begins with http:// or https:// and names a host; values of inputs are escaped, so they can be segments and parts of the query, but not more.`,
       field,
     );
   const [path = ''] = text.split(/[?#]/, 1);
@@ -65,7 +65,7 @@ export const apiHeaders = (given: unknown, inputs: Inputs): Record<string, strin
   for (const [name, template] of headersOf(given)) {
     const key = name.toLowerCase();
     if (!/^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(key))
-      throw invalid(`The name of the header ${JSON.stringify(name.slice(0, 100))} is none.`, 'headers');
+      throw invalid(`The name of the header ${JSON.stringify(name.slice(0, 100))} is not valid.`, 'headers');
     if (OWN_HEADERS.includes(key))
       throw invalid(`The header ${key} is set by the connection; leave it out.`, 'headers');
     const field = `headers.${key}`;
@@ -99,7 +99,7 @@ const apiBody = (given: unknown, headers: Readonly<Record<string, string>>, inpu
   const type = headers['content-type'] ?? 'application/json';
   if (typeof given !== 'string') {
     if (!isJson(type))
-      throw invalid(`The body is an object, and content-type is ${type}; write the body as a text.`, 'body');
+      throw invalid(`The body is an object, and content-type is ${type}; write the body as text.`, 'body');
     return { type, text: JSON.stringify(filledJson(given, inputs)) };
   }
   if (isJson(type)) return { type, text: filledJsonText(given, inputs) };
@@ -116,7 +116,7 @@ const escapeFor = (type: string): ((text: string) => string) => {
   return (text) => text;
 };
 
-/** A value in which texts are templates: one that is a single `{{input}}` becomes its value, of whatever type. */
+/** Fills the texts of a value as templates. A text that is a single `{{input}}` becomes the value of the input, of any type. */
 const filledJson = (given: unknown, inputs: Inputs): unknown => {
   if (Array.isArray(given)) return given.map((item) => filledJson(item, inputs));
   if (isPlainObject(given))
@@ -128,7 +128,7 @@ const filledJson = (given: unknown, inputs: Inputs): unknown => {
   return fillTemplate(given, inputs, (value, input) => neededText(value, input, 'body'));
 };
 
-/** A text of JSON in which an `{{input}}` inside of quotes is escaped for them, and one outside is a whole value. */
+/** Fills a JSON text: an `{{input}}` inside quotes is escaped for them, and one outside becomes a whole value. */
 const filledJsonText = (template: string, inputs: Inputs): string => {
   let isQuoted = false;
   let filled = '';
@@ -146,15 +146,12 @@ const filledJsonText = (template: string, inputs: Inputs): string => {
   try {
     JSON.parse(filled);
   } catch {
-    throw invalid(
-      'The body is no JSON once it is filled; mend it, or set the header content-type to what it is.',
-      'body',
-    );
+    throw invalid('The filled body is not JSON; correct it, or set the header content-type to its type.', 'body');
   }
   return filled;
 };
 
-/** Whether a text of JSON ends inside of quotes. */
+/** Whether a text of JSON ends inside quotes. */
 const endsQuoted = (text: string, wasQuoted: boolean): boolean => {
   let isQuoted = wasQuoted;
   for (let at = 0; at < text.length; at += 1) {

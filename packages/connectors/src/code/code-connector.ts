@@ -13,15 +13,15 @@ interface CodeOptions {
   readonly maxOutputLength?: number;
   /** Threads at most. Default: one less than there are cores, at least 1, at most 4. */
   readonly threads?: number | undefined;
-  /** Runs that wait for a thread. Default 1,000. */
+  /** Runs that may wait for a thread. Default 1,000. */
   readonly maxWaiting?: number;
 }
 
-/** Time for a run and its wait for a thread, ms; the request ends it before. */
+/** Time for a run including its wait for a thread, ms; the deadline of the request may end it earlier. */
 const TIME_MS = 3_600_000;
-/** Threads where nothing is said. */
+/** Default number of threads. */
 const MOST_BY_DEFAULT = 4;
-/** Nodes that run JavaScript, in threads of their own: no code holds up the thread that handles messages. */
+/** Nodes that run JavaScript, in separate threads, so that code never blocks the thread that handles messages. */
 export const createCodeConnector = (options: CodeOptions = {}): Connector => {
   const { maxRunMs = 1_000, memoryBytes = 33_554_432, maxOutputLength = 4_194_304 } = options;
   const limits = { maxRunMs, memoryBytes, maxOutputLength };
@@ -38,7 +38,7 @@ export const createCodeConnector = (options: CodeOptions = {}): Connector => {
       const { workspaceId: owner, requestId: run, signal } = call;
       const { outputs, fault } = await pool.run({ owner, run, job, signal });
       if (outputs === undefined) throw failureOf(fault, limits);
-      return JSON.parse(outputs) as NodeOutputs; // the sandbox answers the JSON of an object
+      return JSON.parse(outputs) as NodeOutputs; // the sandbox answers a JSON object
     },
     stop: () => pool.stop(),
   };
@@ -55,7 +55,7 @@ const jobOf = (call: ConnectorCall, { maxRunMs, memoryBytes, maxOutputLength }: 
   const most = memoryBytes / 4;
   if (inputs.length > most)
     throw new ConnectorFailure(
-      `The inputs of this code take ${inputs.length} characters as JSON, and ${most} are a quarter of its memory, which is the limit; pass on less, or raise FLOW_CODE_MEMORY_BYTES.`,
+      `The inputs of this code take ${inputs.length} characters as JSON; the limit is ${most}, a quarter of its memory; pass on less, or raise FLOW_CODE_MEMORY_BYTES.`,
       { outcome: 'refused', details: { limit: most } },
     );
   return {
@@ -85,9 +85,9 @@ const sentenceOf = (fault: CodeFault | undefined, { maxRunMs, memoryBytes, maxOu
     case 'unsettled':
       return 'This code waits for a promise that nothing settles; it has no timers and no network to wait for.';
     case 'no_object':
-      return 'The outputs of this code are no object; set members of outputs, or return an object.';
+      return 'The outputs of this code are not an object; set members of outputs, or return an object.';
     case 'size':
-      return `The outputs of this code take ${fault.length} characters as JSON, and ${maxOutputLength} are the limit; answer less, or raise FLOW_CODE_MAX_OUTPUT_BYTES.`;
+      return `The outputs of this code take ${fault.length} characters as JSON, and the limit is ${maxOutputLength}; answer less, or raise FLOW_CODE_MAX_OUTPUT_BYTES.`;
     case 'syntax':
     case 'thrown':
       return `This code failed${fault.line === 0 ? '' : ` in line ${fault.line}`}: ${fault.message}`;

@@ -10,13 +10,13 @@ import {
 import { FairLine, type Place } from './fair-line';
 
 interface CodePoolOptions {
-  /** Threads at most; each is started with the first run for which none is free. */
+  /** Maximum number of threads; each is started by the first run that finds none free. */
   readonly threads: number;
   /** Memory of each run. */
   readonly memoryBytes: number;
   /** Processor time that code may take, ms. */
   readonly maxRunMs: number;
-  /** Runs that wait. When more come, the workspace of whom most wait is refused one. */
+  /** Runs that may wait. Beyond them a run of the workspace with the most waiting runs is refused. */
   readonly maxWaiting: number;
   readonly faults: CodePoolFaults;
 }
@@ -24,17 +24,17 @@ interface CodePoolOptions {
 /** Why a run has no answer. */
 export interface CodePoolFaults {
   readonly tooMany: (limit: number) => Error;
-  /** The code ran longer than it may, and did not stop when it was told to. */
+  /** The code exceeded its time, and did not stop when it was told to. */
   readonly tooLong: () => Error;
   /** The thread ended by itself. */
   readonly ended: () => Error;
   readonly stopped: () => Error;
 }
 
-/** Whose run it is, and when it is no longer needed. */
+/** The owner of a run, and the signal that ends it. */
 interface CodeOrder extends Place {
   readonly job: CodeJob;
-  /** A run that has not begun when it aborts never does; one that has ends soon. */
+  /** A run that aborts before it has begun never begins; a running one ends soon. */
   readonly signal: AbortSignal;
 }
 
@@ -45,7 +45,7 @@ interface Task extends CodeOrder {
 
 interface Thread {
   readonly worker: Worker;
-  /** What it has been given and not answered, by position in its batch; the first one is under way. */
+  /** Unanswered tasks of its batch, by position; the first one is running. */
   readonly tasks: Map<number, Task>;
   batch: CodeBatch | undefined;
   /** When the first of its tasks may have begun. */
@@ -54,18 +54,21 @@ interface Thread {
   watch: NodeJS.Timeout | undefined;
 }
 
-/** Runs that go to a thread in one message. */
+/** Runs that one message carries to a thread. */
 const MOST_OF_BATCH = 16;
-/** Time after which what a thread has not begun goes back into the line, ms: what stands behind something long is begun elsewhere. */
+/**
+ * Time after which tasks that a thread has not begun go back into the line, ms, so that tasks behind a long one begin in another thread.
+ */
 const BUDGET_MS = 20;
-/** Processor time beyond that of a run before a thread that does not answer is ended, ms: built-in functions never look at the time. */
+/** Processor time beyond the limit of a run after which a silent thread is ended, ms: built-in functions never check the time. */
 const GRACE_MS = 500;
 /** Time for the start of a thread and of its engine, ms. */
 const START_MS = 30_000;
 
 /**
- * Runs code in threads (docs/adr/0045-code-goes-to-threads-in-batches.md). A free thread is given several runs of the workspace whose turn it is. A
- * task waits in the line, stands in the batch of one thread, or is settled; the thread and the pool agree by the batch on which of them has it.
+ * Runs code in threads (docs/adr/0045-code-goes-to-threads-in-batches.md). A free thread is given several runs of the workspace whose turn
+ * it is. A task waits in the line, belongs to the batch of one thread, or is settled; the shared state of the batch says whether the thread
+ * or the pool owns it.
  */
 export class CodePool {
   private readonly threads = new Set<Thread>();
@@ -74,11 +77,11 @@ export class CodePool {
 
   constructor(private readonly options: CodePoolOptions) {}
 
-  /** Rejects with one of the pool's `faults`, and with the reason of the signal where the run was never begun. */
+  /** Rejects with one of the pool's `faults`, or with the signal's reason if the run never began. */
   run(order: CodeOrder): Promise<CodeAnswer> {
     return new Promise((resolve, reject) => {
       if (this.isStopped) return reject(this.options.faults.stopped());
-      if (order.signal.aborted) return reject(order.signal.reason as Error); // connectors abort with errors alone
+      if (order.signal.aborted) return reject(order.signal.reason as Error); // connectors abort only with errors
       const abandon = (): void => this.abandon(task);
       const settle =
         <T>(how: (what: T) => void) =>
@@ -94,7 +97,7 @@ export class CodePool {
     });
   }
 
-  /** Ends the threads with whatever runs in them. Idempotent. */
+  /** Ends the threads and the runs in them. Idempotent. */
   async stop(): Promise<void> {
     this.isStopped = true;
     const { faults } = this.options;
@@ -130,12 +133,12 @@ export class CodePool {
     this.next();
   }
 
-  /** Gives free threads what waits. */
+  /** Assigns waiting tasks to free threads. */
   private next(): void {
     while (!this.isStopped && this.line.size > 0) {
       const thread = this.freeThread();
       if (thread === undefined) return;
-      // Not all of it to one thread, where others become free soon.
+      // Not all of it to one thread if others become free soon.
       this.give(
         thread,
         this.line.take((waiting) => Math.min(MOST_OF_BATCH, Math.ceil(waiting / this.options.threads))),
@@ -181,7 +184,7 @@ export class CodePool {
     this.next();
   }
 
-  /** Puts what a thread has not begun back into the line; one that starts is waited for. */
+  /** Puts tasks that a thread has not begun back into the line, unless the thread is still starting. */
   private takeBack(thread: Thread): void {
     if (spentBy(thread) === undefined) return this.budget(thread);
     const tasks: Task[] = [];
@@ -198,7 +201,7 @@ export class CodePool {
     thread.budget = setTimeout(() => this.takeBack(thread), BUDGET_MS);
   }
 
-  /** Ends a thread that runs something for too long, since nothing else stops a built-in function, or that does not start. */
+  /** Ends a thread that runs one task for too long, since nothing else stops a built-in function, or that does not start. */
   private watch(thread: Thread): void {
     const { maxRunMs, faults } = this.options;
     const spent = spentBy(thread);
@@ -209,7 +212,7 @@ export class CodePool {
     else thread.watch = setTimeout(() => this.watch(thread), leftMs);
   }
 
-  /** A thread is gone with what it had begun, or with the first of what it had. What stood behind is begun elsewhere. */
+  /** A thread has ended: its running task, or the first of its batch, fails. The tasks behind it begin elsewhere. */
   private lose(thread: Thread, fault: () => Error): void {
     if (!this.threads.delete(thread)) return;
     this.rest(thread);
@@ -236,7 +239,7 @@ export class CodePool {
   }
 }
 
-/** What the first of what a thread was given has taken; undefined where it has not begun. */
+/** Processor time of the first task of the thread's batch; undefined if it has not begun. */
 const spentBy = ({ tasks, batch }: Thread): ReturnType<CodeBatch['spent']> => {
   const [position] = tasks.keys();
   return position === undefined ? undefined : batch?.spent(position);

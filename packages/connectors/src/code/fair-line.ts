@@ -1,27 +1,27 @@
-/** Whose turn counts: a workspace, and one of its runs. */
+/** A task belongs to an owner (a workspace) and to one of its runs. */
 export interface Place {
   readonly owner: string;
   readonly run: string;
 }
 
 interface Owner<T> {
-  /** What waits, by run; the run whose turn is next stands first. Lists are never empty. */
+  /** Waiting tasks by run; the run whose turn is next comes first. Lists are never empty. */
   readonly runs: Map<string, T[]>;
   waiting: number;
   /** Tasks that were taken and have not ended. */
   taken: number;
-  /** Time that its tasks took, beginning with that of the owner whose turn it was when it came. */
+  /** Time spent on its tasks, starting from that of the owner whose turn it was when this owner arrived. */
   spent: number;
 }
 
 /**
- * A waiting line that is taken in turns. The owner whose tasks have taken the least time is next, and of one owner each run in its turn. So a
- * task waits for as many turns as there are owners, however much one of them asks. All operations but {@link FairLine.remove} take time that grows
- * with owners at most.
+ * A fair queue. The owner whose tasks have taken the least time is next, and the runs of one owner take turns. So a task waits for at most
+ * as many turns as there are owners, however many tasks one of them adds. The time of all operations except {@link FairLine.remove} grows
+ * with the number of owners at most.
  */
 export class FairLine<T extends Place> {
   private readonly owners = new Map<string, Owner<T>>();
-  /** Time that the owner whose turn was last had spent: whoever comes anew begins there, and saves up nothing by having asked for nothing. */
+  /** Time spent by the owner whose turn was last. A new owner starts from it, so that an idle owner saves up nothing. */
   private now = 0;
   size = 0;
 
@@ -30,7 +30,7 @@ export class FairLine<T extends Place> {
     this.put(task, 'push');
   }
 
-  /** Puts back tasks that were taken, in their order, before all others of their runs. */
+  /** Puts tasks that were taken back in their order, ahead of all others of their runs. */
   putBack(tasks: readonly T[]): void {
     for (const task of [...tasks].reverse()) {
       this.ownerOf(task).taken -= 1;
@@ -38,7 +38,7 @@ export class FairLine<T extends Place> {
     }
   }
 
-  /** Takes tasks of the one owner whose turn it is; `countOf` says how many for an owner of whom so many wait. */
+  /** Takes tasks of the owner whose turn it is; `countOf` says how many, given the number that wait. */
   take(countOf: (waiting: number) => number): readonly T[] {
     let next: Owner<T> | undefined;
     for (const owner of this.owners.values())
@@ -55,7 +55,7 @@ export class FairLine<T extends Place> {
     return tasks;
   }
 
-  /** A task that was taken has ended, after so long. */
+  /** Records that a task that was taken has ended, and its time. */
   ended(task: T, ms: number): void {
     const owner = this.ownerOf(task);
     owner.taken -= 1;
@@ -63,7 +63,7 @@ export class FairLine<T extends Place> {
     this.forgetIdle(task.owner, owner);
   }
 
-  /** Takes out a task that waits; false where it does not. */
+  /** Removes a waiting task; false if it does not wait. */
   remove(task: T): boolean {
     const owner = this.owners.get(task.owner);
     const tasks = owner?.runs.get(task.run);
@@ -75,7 +75,10 @@ export class FairLine<T extends Place> {
     return true;
   }
 
-  /** The task that gives way to a new one of an owner: the last one of the owner of whom most wait; undefined where that is the new one itself. */
+  /**
+   * The task that gives way to a new one of an owner: the last task of the owner with the most waiting tasks; undefined if that is the new
+   * one itself.
+   */
   leastDue(newcomer: string): T | undefined {
     let most = this.owners.get(newcomer);
     for (const owner of this.owners.values()) if (owner.waiting > (most?.waiting ?? 0)) most = owner;
@@ -83,7 +86,7 @@ export class FairLine<T extends Place> {
     return [...most.runs.values()].at(-1)?.at(-1);
   }
 
-  /** Takes out everything that waits. */
+  /** Removes everything that waits. */
   clear(): readonly T[] {
     const tasks = [...this.owners.values()].flatMap(({ runs }) => [...runs.values()].flat());
     this.owners.clear();

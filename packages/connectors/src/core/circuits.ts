@@ -1,11 +1,11 @@
 import { ConnectorFailure } from '../connector';
 
 interface CircuitOptions {
-  /** Calls that fail one after the other before a circuit opens. */
+  /** Consecutive failures before a circuit opens. */
   readonly failures: number;
-  /** How long it stays open before one call may try the target again, ms. */
+  /** How long it stays open before one call may probe the target, ms. */
   readonly openMs: number;
-  /** Targets that are remembered; the one unused for longest is forgotten first. */
+  /** Targets that are remembered; the least recently used is forgotten first. */
   readonly maxTargets: number;
   /** Milliseconds; never goes back. */
   readonly clock: () => number;
@@ -18,19 +18,19 @@ interface Circuit {
   isProbed: boolean;
 }
 
-/** What a call found out about its target: it answers, it does not, or nothing. */
+/** What a call learned about its target: it answers, it does not, or nothing. */
 export type Verdict = 'answers' | 'fails' | 'unknown';
 
 /**
- * Circuits of targets. A circuit is closed; it opens after several calls in a row that blame the target, and refuses calls at once; when its time is
- * over, one call probes the target: its success closes the circuit, its failure opens it again.
+ * Circuit breakers of targets. A circuit is closed at first. Several consecutive failures that blame the target open it, and then calls are
+ * refused at once. When its time is over, one call probes the target: success closes the circuit, failure opens it again.
  */
 export class Circuits {
   private readonly circuits = new Map<string, Circuit>();
 
   constructor(private readonly options: CircuitOptions) {}
 
-  /** Lets a call to a target through; returns what to tell about it afterwards. `name` stands in the error. */
+  /** Admits a call to a target; returns a function that reports the outcome. `name` appears in the error. */
   enter(key: string, name: string): (verdict: Verdict) => void {
     const { clock, failures } = this.options;
     const circuit = this.circuits.get(key);

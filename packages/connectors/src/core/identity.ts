@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FlowRun, type OutsideCall, Secret } from '@decision/flows';
 import { isPlainObject } from '@decision/values';
 
-/** The JSON of a value with sorted members; a secret is written as the text that is given for it. */
+/** The JSON of a value with sorted members; each secret is written as its given text. */
 export const canonicalText = (value: unknown, ofSecret: (secret: Secret) => string): string => {
   if (value instanceof Secret) return `secret(${ofSecret(value)})`;
   if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item, ofSecret)).join(',')}]`;
@@ -14,7 +14,7 @@ export const canonicalText = (value: unknown, ofSecret: (secret: Secret) => stri
   return `{${members.join(',')}}`;
 };
 
-/** SHA-256 of texts, in base64url; no text can pass for the end of another. */
+/** SHA-256 of several texts, in base64url; texts are delimited, so different lists never hash the same input. */
 export const digestOf = (...texts: readonly string[]): string => {
   const hash = createHash('sha256');
   for (const text of texts) hash.update(`${text.length}:`).update(text);
@@ -23,7 +23,7 @@ export const digestOf = (...texts: readonly string[]): string => {
 
 const nameOf = ({ name }: Secret): string => JSON.stringify(name);
 
-/** What a step is known by to those whom it asks. Secrets take part by their names, so that a new password makes no new step. */
+/** The idempotency key of a step. Secrets take part by name, so that a changed password does not make a new step. */
 export const idempotencyKeyOf = (run: FlowRun, { path, indexes, inputs }: OutsideCall): string =>
   digestOf(
     run.idempotencyRoot,

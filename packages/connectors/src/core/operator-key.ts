@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { ConnectorFailure } from '../connector';
 
-/** A key of the operator: its text, or a file that is read for each call, so that it may be exchanged while the service runs. */
+/** A key of the operator: its text, or a file that is read for each call, so that it can be rotated while the service runs. */
 export type OperatorKey = { readonly text: string } | { readonly file: string };
 
-/** What a header can carry of a key. */
+/** Characters of a key that a header can carry. */
 const KEY = /^[\x21-\x7e]{1,16384}$/;
 
-/** The key. Rejects with a {@link ConnectorFailure} that names the setting, and neither file nor content. */
+/** The key. Rejects with a {@link ConnectorFailure} that names the setting, but neither the file nor its content. */
 export const readOperatorKey = async (key: OperatorKey, setting: string): Promise<string> => {
   const name = 'file' in key ? `${setting}_FILE` : setting;
   const text = 'text' in key ? key.text : await readFile(key.file, 'utf8').catch(() => undefined);

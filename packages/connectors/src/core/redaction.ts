@@ -3,7 +3,7 @@ import { isPlainObject } from '@decision/values';
 
 const MASK = '[secret]';
 
-/** The secrets in a value, each once. */
+/** The distinct secrets in a value. */
 export const secretsIn = (value: unknown, found = new Set<Secret>()): ReadonlySet<Secret> => {
   if (value instanceof Secret) found.add(value);
   else if (Array.isArray(value)) for (const item of value) secretsIn(item, found);
@@ -11,21 +11,21 @@ export const secretsIn = (value: unknown, found = new Set<Secret>()): ReadonlySe
   return found;
 };
 
-/** Replaces what secrets reveal, in texts and in values. */
+/** Replaces secrets in texts and values. */
 export interface Redactor {
   readonly text: (text: string) => string;
-  /** A value without them: texts, names of members, and numbers that are written like a secret. Copies only what has to change. */
+  /** A value without the secrets: in texts, names of members, and numbers that equal a secret. Copies only what has to change. */
   readonly value: (value: unknown) => unknown;
 }
 
 /** A redactor that changes nothing. */
 const NOTHING: Redactor = { text: (text) => text, value: (value) => value };
 
-/** A redactor of some secrets, as they are and as JSON, addresses, XML and Base64 write them. */
+/** A redactor of some secrets, in plain form and as JSON, addresses, XML and Base64 encode them. */
 export const redactorOf = (secrets: Iterable<Secret>): Redactor => {
   const revealed = [...secrets].map((secret) => secret.reveal()).filter((text) => text !== '');
   if (revealed.length === 0) return NOTHING;
-  // The longest first, so that one secret in another leaves no rest.
+  // The longest first, so that a secret that contains another leaves no remainder.
   const forms = [...new Set(revealed.flatMap(formsOf))].sort((a, b) => b.length - a.length);
   const text = (from: string): string => forms.reduce((rest, form) => rest.replaceAll(form, MASK), from);
   return { text, value: (value) => redacted(value, text, new Set(revealed)) };

@@ -6,11 +6,11 @@ import { type NodeOutputs } from '../connector';
 import { fillTemplate } from '../templates';
 import { canonicalText, digestOf } from './identity';
 
-/** Seconds that outputs are kept, and the bounds of what a node may ask for. */
+/** Seconds that outputs are kept: the default, and the bounds of a node's setting. */
 const SECONDS = { default: 60, least: 1, most: 300 } as const;
 /** Outputs that take more characters as JSON are not cached. */
 const MAX_LENGTH = 1_048_576;
-/** Part of every key; another number makes earlier entries unreachable. */
+/** Part of every key; a new number makes earlier entries unreachable. */
 const FORMAT = '1';
 
 /** The part of the shared cache that results need. */
@@ -19,16 +19,16 @@ export type ResultStore = Pick<Cache, 'shared' | 'seal'>;
 /** A node with what it is given. */
 type KeptCall = Pick<OutsideCall, 'node' | 'inputs'>;
 
-/** Where the outputs of one call are kept, or would be. */
+/** Where the outputs of one call are kept. */
 interface ResultEntry {
-  /** The outputs that are kept; undefined where there are none, or none that this version accepts. */
+  /** The outputs that are kept; undefined if there are none, or none that this version accepts. */
   readonly read: () => Promise<NodeOutputs | undefined>;
   readonly write: (outputs: NodeOutputs) => Promise<void>;
 }
 
 /**
- * The entry of a call whose node says `useCache` and is of a type that has it; undefined for others. A call with secrets has one only where entries are sealed: the secrets then
- * take part in the key by a keyed hash.
+ * The entry of a call, if its node says `useCache` and its type supports it; undefined otherwise. A call with secrets has one only if
+ * entries are sealed: the secrets then take part in the key by a keyed hash.
  */
 export const resultEntryOf = (
   { shared, seal }: ResultStore,
@@ -36,7 +36,7 @@ export const resultEntryOf = (
   call: KeptCall,
 ): ResultEntry | undefined => {
   const { type, fields } = call.node;
-  // Other types would lose what JSON does not carry, such as secrets.
+  // Outputs of other types may contain values that JSON does not carry, such as secrets.
   const mayBeKept = 'useCache' in nodeKinds[type as FlowNodeType].fields.properties;
   if (fields['useCache'] !== true || !mayBeKept) return undefined;
   let isKeyed = true;
@@ -61,7 +61,7 @@ export const resultEntryOf = (
   };
 };
 
-/** What decides the outputs of a node: not its name, and not how it deals with failures. */
+/** The part of a node that decides its outputs: neither its name nor its failure handling. */
 const contentOf = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const rest: Record<string, unknown> = { ...fields };
   for (const key of ['ref', 'name', 'timeoutMs', 'retries', 'onError', 'defaultOutputs', 'cacheExpiration'])
@@ -82,7 +82,7 @@ const secondsOf = (asked: unknown): number =>
 
 /** Accepts outputs of the types that the node declares; an entry of another version may hold anything. */
 const validatorOf = ({ type, fields }: OutsideCall['node']): Validator<NodeOutputs> => {
-  // Nodes of a compiled flow have a known type and checked fields.
+  // Nodes of a compiled flow have a known type and valid fields.
   const declared = (fields['outputs'] ?? []) as readonly FlowOutput[];
   const types = [
     ...Object.entries(nodeKinds[type as FlowNodeType].outputs),

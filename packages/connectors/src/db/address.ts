@@ -3,16 +3,16 @@ import { Secret } from '@decision/flows';
 import { ConnectorFailure } from '../connector';
 import { fillTemplate } from '../templates';
 
-/** Where a database is and how it is entered. */
+/** Address and login of a database. */
 export interface DatabaseAddress {
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** `checked`: with a certificate that is trusted and for the host. */
+  /** `checked`: the certificate must be trusted and match the host. */
   readonly tls: 'none' | 'unchecked' | 'checked';
-  /** Tells addresses apart without showing them. */
+  /** Distinguishes addresses without revealing them. */
   readonly digest: string;
 }
 
@@ -24,7 +24,9 @@ const TLS_MODES: Readonly<Record<string, DatabaseAddress['tls']>> = {
   'verify-full': 'checked',
 };
 
-/** Reads `postgresql://user:password@host:port/database?sslmode=`; `{{input}}` in it stands for a secret. No error shows a part of it. */
+/**
+ * Reads `postgresql://user:password@host:port/database?sslmode=`; `{{input}}` in it stands for a secret. No error reveals any part of it.
+ */
 export const readAddress = (connectionString: string, inputs: Readonly<Record<string, unknown>>): DatabaseAddress => {
   const text = fillTemplate(connectionString, inputs, (value, input) => {
     if (value instanceof Secret) return value.reveal();
@@ -52,7 +54,7 @@ const partsOf = ({ username, password, pathname }: URL): Pick<DatabaseAddress, '
     const user = decodeURIComponent(username);
     return { user, password: decodeURIComponent(password), database: decodeURIComponent(pathname.slice(1)) || user };
   } catch {
-    throw invalid('has an escape (%) that is none');
+    throw invalid('has an invalid escape (%)');
   }
 };
 

@@ -10,7 +10,7 @@ import { parametersOf, readQuery } from './query';
 import { parserOf } from './values';
 
 interface DbOptions {
-  /** Databases that may be asked although their addresses are not public: FLOW_DB_ALLOWED_HOSTS. */
+  /** Databases that may be asked even if their addresses are not public: FLOW_DB_ALLOWED_HOSTS. */
   readonly allowedHosts: readonly string[];
   /** Time of a node, ms. Default 10,000. */
   readonly timeoutMs?: number;
@@ -18,7 +18,7 @@ interface DbOptions {
   readonly maxRows?: number;
   /** Bytes that are read for one query. Default 10 MiB. */
   readonly maxBytes?: number;
-  /** Connections to one database, of one workspace. Default 4. */
+  /** Connections to one database per workspace. Default 4. */
   readonly maxConnections?: number;
   /** Databases at once. Default 50. */
   readonly maxPools?: number;
@@ -34,11 +34,11 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Rows that are fetched at once. */
 const BATCH = 500;
-/** Classes and codes of errors that may pass: lost connections, too many of them, a server that stops, conflicts of transactions. */
+/** Classes and codes of temporary errors: lost or too many connections, a server that stops, conflicts of transactions. */
 const PASSING = /^(08|53|57P|40)/;
 const MAX_MESSAGE = 300;
 
-/** Nodes that ask a PostgreSQL database one statement, with inputs as parameters alone. */
+/** Nodes that run one statement in a PostgreSQL database, with inputs only as parameters. */
 export const createDbConnector = (options: DbOptions): Connector => {
   const { allowedHosts, timeoutMs = 10_000, maxRows = 10_000, maxBytes = 10_485_760, lookup } = options;
   const guard = createAddressGuard({
@@ -53,7 +53,7 @@ export const createDbConnector = (options: DbOptions): Connector => {
     timeoutMs,
     targetOf: (call) => {
       const { host, port, digest } = addressOf(call);
-      // Where the address comes from a vault, its parts are shown no more than the whole.
+      // If the address comes from a vault, its parts are as secret as the whole.
       return call.secrets.length > 0 ? `database ${digest.slice(0, 8)}` : `${host}:${port}`;
     },
     isRepeatable: isReadOnly,
@@ -78,14 +78,16 @@ const connect = async (pools: DatabasePools, call: ConnectorCall): Promise<PoolC
       throw error.reworded(error.message.replaceAll(address.host.toLowerCase(), 'The host of the database'));
     const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'no answer';
     throw new ConnectorFailure(
-      `The database could not be entered (${code}); check its connectionString, and whether it is up.`,
-      // A refused name or password is no fault of the database.
+      `The login to the database failed (${code}); check its connectionString, and whether it is up.`,
+      // A rejected name or password is not a fault of the database.
       { mayRetry: !code.startsWith('28') && code !== '3D000' },
     );
   }
 };
 
-/** Uses a connection and gives it back as it was; one that failed, or that nobody waits for any more, is closed. */
+/**
+ * Uses a connection and returns it to its pool in its original state. A connection that failed, or whose request was aborted, is closed.
+ */
 const withConnection = async (
   client: PoolClient,
   { signal }: ConnectorCall,
@@ -119,7 +121,7 @@ const withConnection = async (
   }
 };
 
-/** The stream of the driver is the one that its pool was told to make; TLS lies on top of it. */
+/** The driver's stream is the one that its pool was configured to make, with TLS on top. */
 const socketOf = (client: PoolClient): GuardedSocket => {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: unknown } }).connection;
   if (stream instanceof GuardedSocket) return stream;
@@ -172,7 +174,7 @@ const readRows = async (cursor: Cursor<Row>, socket: GuardedSocket, bounds: Boun
 
 const tooMuch = (message: string): ConnectorFailure => new ConnectorFailure(message, { outcome: 'refused' });
 
-/** `rows`, and for each output that the node declares the column of that name in the first row. */
+/** `rows`, and for each declared output the column of that name in the first row. */
 const outputsOf = ({ fields }: ConnectorCall, rows: readonly Row[]): NodeOutputs => {
   const [first = {}] = rows;
   const declared = (fields['outputs'] ?? []) as readonly FlowOutput[]; // checked when the flow was compiled
@@ -188,7 +190,7 @@ const failureOf = (error: unknown): ConnectorFailure => {
     });
   const { code = 'unknown', message } = error;
   if (code === '57014')
-    return new ConnectorFailure('The query took longer than its time; make it quicker, or raise timeoutMs.', {
+    return new ConnectorFailure('The query took longer than its time; make it faster, or raise timeoutMs.', {
       outcome: 'timeout',
     });
   const isPassing = PASSING.test(code);

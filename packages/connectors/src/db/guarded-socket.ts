@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { type AddressGuard } from '../network/address-guard';
 
-/** A socket that connects to the address that a guard checked, and counts what it reads. */
+/** A socket that connects to the address that a guard checked, and counts the bytes it reads. */
 export class GuardedSocket extends Socket {
   private mark = 0;
 
@@ -9,12 +9,12 @@ export class GuardedSocket extends Socket {
     super();
   }
 
-  // The driver calls it with a port and a host, and in no other way.
+  // The driver calls it only with a port and a host.
   override connect(...target: readonly unknown[]): this {
     const [port, host] = target as readonly [number, string];
     this.guard.resolve(host, port).then(
       ({ address }) => super.connect(port, address),
-      (error: unknown) => this.destroy(error as Error), // the guard rejects with errors alone
+      (error: unknown) => this.destroy(error as Error), // the guard rejects only with errors
     );
     return this;
   }

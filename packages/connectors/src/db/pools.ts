@@ -5,7 +5,7 @@ import { type DatabaseAddress } from './address';
 import { GuardedSocket } from './guarded-socket';
 
 interface PoolLimits {
-  /** Connections to one database, of one workspace. */
+  /** Connections to one database per workspace. */
   readonly maxConnections: number;
   /** Databases at once. */
   readonly maxPools: number;
@@ -14,7 +14,7 @@ interface PoolLimits {
 const IDLE_MS = 10_000;
 const CONNECT_MS = 10_000;
 
-/** Connections by workspace and address. They close when nobody has used them for 10 s. */
+/** Connections by workspace and address. They close after 10 s without use. */
 export class DatabasePools {
   private readonly pools = new Map<string, Pool>();
 
@@ -23,11 +23,11 @@ export class DatabasePools {
     private readonly limits: PoolLimits,
   ) {}
 
-  /** The pool of an address. Throws a {@link ConnectorFailure} where all that there may be are in use. */
+  /** The pool of an address. Throws a {@link ConnectorFailure} if the maximum number of pools is in use. */
   of(workspaceId: string, address: DatabaseAddress): Pool {
     const key = `${workspaceId} ${address.digest}`;
     const known = this.pools.get(key);
-    // To the end: the first is the one that was used least lately.
+    // To the end: the first is the least recently used.
     this.pools.delete(key);
     const pool = known ?? this.open(address);
     this.pools.set(key, pool);
@@ -52,7 +52,7 @@ export class DatabasePools {
       allowExitOnIdle: true,
       application_name: 'decision-flows',
     });
-    // A connection that breaks while nobody uses it is dropped by the pool.
+    // The pool drops a connection that breaks while idle.
     pool.on('error', () => undefined);
     return pool;
   }

@@ -3,7 +3,7 @@ import { inputAt, revealed } from '../templates';
 
 /** A query whose inputs are parameters. */
 interface ReadQuery {
-  /** With `$1`, `$2` in the places of inputs. */
+  /** With `$1`, `$2` in place of the inputs. */
   readonly text: string;
   /** Names of the inputs, by number. */
   readonly names: readonly string[];
@@ -13,10 +13,10 @@ interface ReadQuery {
 const NAME = /^:([A-Za-z_]\w*(?:\.\w+)*)|^\{\{\s*([^{}]+?)\s*\}\}/;
 const DOLLAR_QUOTE = /^\$(?:[A-Za-z_]\w*)?\$/;
 const WORD = /^[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/;
-/** Longest name of an input or tag that is looked for. */
+/** Longest name of an input or tag that is recognized. */
 const MAX_NAME = 600;
 
-/** Puts parameters in the places of inputs, outside of texts, names in quotes and comments. One pass. */
+/** Replaces inputs by parameters, except inside texts, quoted names and comments. One pass. */
 export const readQuery = (query: string): ReadQuery => {
   const names: string[] = [];
   let text = '';
@@ -46,7 +46,7 @@ export const readQuery = (query: string): ReadQuery => {
   return { text, names };
 };
 
-/** Where a text, a name in quotes or a comment that begins at a position ends; the position itself where none begins. */
+/** The end of the text, quoted name or comment that begins at a position; the position itself if none begins. */
 const endOfQuoted = (query: string, at: number): number => {
   const [first, second] = [query[at], query[at + 1]];
   if (first === "'" || first === '"') return endOfText(query, at + 1, first, false);
@@ -83,7 +83,7 @@ const notClosed = (): ConnectorFailure =>
   new ConnectorFailure('The query has a quote or a comment that is not closed; close it.', { outcome: 'invalid' });
 
 const inQuotes = (): ConnectorFailure =>
-  new ConnectorFailure('The query has {{ }} inside of quotes; write it without them, since inputs are parameters.', {
+  new ConnectorFailure('The query has {{ }} inside quotes; write it without them, since inputs are parameters.', {
     outcome: 'invalid',
   });
 

@@ -1,12 +1,12 @@
 import { types } from 'pg';
 
-/** Object identifiers of types, as the database has them since ever. */
+/** Object identifiers of types, which are the same in every database. */
 const BOOL = 16;
 const BYTEA = 17;
 const NUMBERS: readonly number[] = [20, 21, 23, 26, 700, 701, 1700];
 const JSON_TYPES: readonly number[] = [114, 3802];
 const TIMES: readonly number[] = [1114, 1184];
-/** Types of arrays and of what is in them. */
+/** Types of arrays, and of their elements. */
 const ARRAYS: ReadonlyMap<number, number> = new Map([
   ...([
     [1000, 16],
@@ -36,17 +36,17 @@ const ARRAYS: ReadonlyMap<number, number> = new Map([
   ] as const),
 ]);
 
-/** Digits that a double holds whichever they are. */
+/** A double keeps any number of this many digits exactly. */
 const SAFE_DIGITS = 15;
 
 type Parse = (text: string) => unknown;
 
-/** The driver's own reader of arrays, which its published types do not describe as it is. */
+/** The driver's own reader of arrays, which its published types do not describe correctly. */
 const arrays = types.arrayParser as unknown as {
   readonly create: (text: string, parse: Parse) => { readonly parse: () => readonly unknown[] };
 };
 
-/** The value of a column as JSON: numbers that a double would change, and types that JSON has not, are texts. */
+/** The value of a column as JSON: numbers that a double would change, and types without a JSON form, become texts. */
 export const parserOf = (type: number): Parse => {
   const inner = ARRAYS.get(type);
   if (inner !== undefined) return (text) => arrays.create(text, parserOf(inner)).parse();
@@ -65,10 +65,10 @@ const numberOrText: Parse = (text) => {
   return digits.length <= SAFE_DIGITS ? number : text;
 };
 
-/** `2026-01-02 03:04:05+00` as `2026-01-02T03:04:05Z`; without a zone, without one. */
+/** `2026-01-02 03:04:05+00` becomes `2026-01-02T03:04:05Z`; without a zone, none is added. */
 const instantText: Parse = (text) => text.replace(' ', 'T').replace(/\+00$/, 'Z');
 
-/** An error here would be one of the driver's connection and not of the query. */
+/** An error here would break the driver's connection rather than the query. */
 const jsonOrText: Parse = (text) => {
   try {
     return JSON.parse(text) as unknown;

@@ -5,10 +5,13 @@ import { type EntityContext, type EntityState, type EntityStore } from './entity
 
 /** Records that one node writes at most. */
 const MOST_RECORDS = 1_000;
-/** Time for a node, ms; the request ends it before. */
+/** Time for a node, ms; the deadline of the request may end it earlier. */
 const TIME_MS = 3_600_000;
 
-/** Nodes that read and write instances of contexts. A step that runs again writes nothing twice, so that each may be repeated. */
+/**
+ * Nodes that read and write instances of contexts. A repeated step writes nothing twice, so each may be repeated. See
+ * docs/adr/0040-nodes-write-instances-in-their-own-process.md.
+ */
 export const createEntityConnector = (store: EntityStore): Connector => ({
   type: 'entity',
   timeoutMs: TIME_MS,
@@ -51,13 +54,13 @@ const updateAll = async (entity: EntityContext, call: ConnectorCall): Promise<No
   if (!Array.isArray(records)) throw invalid('The input "records" must be a list of objects with facts.');
   if (records.length > MOST_RECORDS)
     throw invalid(
-      `The input "records" has ${records.length.toLocaleString('en')} items, and ${MOST_RECORDS.toLocaleString('en')} are the limit; walk the list in a loop, or write fewer.`,
+      `The input "records" has ${records.length.toLocaleString('en')} items, and ${MOST_RECORDS.toLocaleString('en')} are the limit; iterate over the list in a loop, or write fewer.`,
     );
   const written = await entity.submit(records.map((record: unknown) => recordOf(entity, call, record)));
   return { results: written.map((result, index) => ({ index, ...result })) };
 };
 
-/** What is no object stays what it is: it is rejected with its index. */
+/** Anything else than an object stays as it is: it is rejected with its index. */
 const recordOf = (entity: EntityContext, { fields }: ConnectorCall, record: unknown): unknown => {
   if (!isPlainObject(record)) return record;
   const key = typeof fields['identityFieldKey'] === 'string' ? fields['identityFieldKey'] : entity.identityFact;
@@ -66,7 +69,7 @@ const recordOf = (entity: EntityContext, { fields }: ConnectorCall, record: unkn
   return identity === undefined ? values : { ...values, [entity.identityFact]: identity };
 };
 
-/** The input that holds it, else the literal of its fact. */
+/** The input that holds it, or else the literal of its fact. */
 const identityOf = ({ identityFact }: EntityContext, { fields, inputs }: ConnectorCall): unknown => {
   const key = identityKeyOf(identityFact, fields);
   return valueAt(inputs, key) ?? valueAt(valuesOf(fields), identityFact);
@@ -75,7 +78,7 @@ const identityOf = ({ identityFact }: EntityContext, { fields, inputs }: Connect
 const identityKeyOf = (identityFact: string, fields: ConnectorCall['fields']): string =>
   typeof fields['identityFieldKey'] === 'string' ? fields['identityFieldKey'] : identityFact;
 
-/** A literal stands where no input of its name has a value. */
+/** A literal counts if no input of its name has a value. */
 const factsGiven = ({ identityFact }: EntityContext, { fields, inputs }: ConnectorCall): EntityState => {
   const { [identityKeyOf(identityFact, fields)]: _identity, ...facts } = inputs;
   return { ...valuesOf(fields), ...chosenOf(fields, facts) };
@@ -84,7 +87,7 @@ const factsGiven = ({ identityFact }: EntityContext, { fields, inputs }: Connect
 const valuesOf = ({ updateValues }: ConnectorCall['fields']): Readonly<Record<string, unknown>> =>
   isPlainObject(updateValues) ? updateValues : {};
 
-/** Of what is given, the facts that the node writes. */
+/** The given facts that the node writes. */
 const chosenOf = ({ selectedUpdateFields: chosen }: ConnectorCall['fields'], facts: EntityState): EntityState =>
   isPlainObject(chosen)
     ? Object.fromEntries(Object.entries(facts).filter(([name]) => valueAt(chosen, name) === true))
@@ -108,12 +111,12 @@ const INVALID: ReadonlySet<string> = new Set([
   'invalid_request',
 ]);
 const TOO_LARGE: ReadonlySet<string> = new Set(['payload_too_large', 'result_too_large']);
-/** The same again may succeed. */
+/** The same request may succeed later. */
 const PASSING: ReadonlySet<string> = new Set(['context_changed', 'database_unavailable', 'operation_interrupted']);
 
 const RETRY_AFTER_MS = 1_000;
 
-/** What is a fault of this program is thrown as it is: it is logged, and callers get one general sentence. */
+/** A fault of this program is rethrown: it is logged, and callers get one general sentence. */
 const failureOf = (error: ServiceError): Error => {
   const { code, message } = error;
   if (INVALID.has(code)) return invalid(message);

@@ -3,17 +3,19 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { ConnectorFailure } from '../connector';
 
-/** An address that may be connected to. */
+/** An address to which connections are allowed. */
 interface CheckedAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** Every address of a host name. */
+/** Resolves a host name to all its addresses. */
 export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
 
 interface GuardOptions {
-  /** Targets that are allowed although their addresses are not public: `host`, `host:port`, an address, or a network such as `10.1.0.0/16`. */
+  /**
+   * Targets that are allowed even if their addresses are not public: `host`, `host:port`, an address, or a network such as `10.1.0.0/16`.
+   */
   readonly allowed: readonly string[];
   /** The setting that holds `allowed`, for errors. */
   readonly setting: string;
@@ -21,11 +23,12 @@ interface GuardOptions {
   readonly lookup?: Lookup;
 }
 
-/** Decides which addresses may be connected to. */
+/** Decides which addresses connections may go to. */
 export interface AddressGuard {
   /**
-   * The address to connect to for a host, which is a name or an address in any spelling. The connection must go to exactly this address: asked
-   * again, the name may lead elsewhere. Rejects with a {@link ConnectorFailure}: `refused` where it has no address that is allowed.
+   * The address to connect to for a host, which is a name or an address in any spelling. The connection must go to exactly this address,
+   * since a second look-up may answer another one (docs/adr/0039-connections-go-to-the-checked-address.md). Rejects with a {@link
+   * ConnectorFailure}: `refused` if the host has no allowed address.
    */
   resolve(host: string, port: number): Promise<CheckedAddress>;
 }
@@ -67,7 +70,7 @@ const addressesOf = async (name: string, lookup: Lookup): Promise<readonly strin
   }
 };
 
-/** A host without brackets, in lower case, without the dot that ends a full name. */
+/** A host without brackets, in lower case, without the trailing dot of a full name. */
 const plainHost = (host: string): string => {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
   return bare.toLowerCase().replace(/\.$/, '');
@@ -87,14 +90,14 @@ const plainEntry = (entry: string): string => {
 
 const isAllowed = (text: string, port: number, { hosts, networks }: AllowedTargets): boolean => {
   if (!ipaddr.isValid(text)) return false;
-  // An address of the older version inside one of the newer is judged as what it reaches.
+  // An IPv4 address inside an IPv6 one is judged as the address that it reaches.
   const address = ipaddr.process(text);
   const plain = address.toString();
   if (isPublic(address) || hosts.has(plain) || hosts.has(`${plain}:${port}`)) return true;
   return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 };
 
-/** The part of the newer addresses that is given to the public. */
+/** The part of IPv6 that is assigned to public use. */
 const [GLOBAL, GLOBAL_BITS] = ipaddr.parseCIDR('2000::/3');
 
 const isPublic = (address: ReturnType<typeof ipaddr.process>): boolean =>

@@ -22,9 +22,9 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** Asks HTTP servers behind a guard of addresses. */
+/** Sends HTTP requests behind an address guard. */
 export interface HttpClient {
-  /** The answer whatever its status, after redirects. Rejects with a {@link ConnectorFailure} that names the origin. */
+  /** The answer with any status, after redirects. Rejects with a {@link ConnectorFailure} that names the origin. */
   ask(request: HttpRequest): Promise<HttpAnswer>;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ interface HttpClientOptions {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 4_000;
-/** What may be shown to another origin than the one that it was meant for; anything else may be a credential. */
+/** Headers that may be sent to another origin after a redirect; any other may be a credential. */
 const HARMLESS_HEADERS: readonly string[] = ['accept', 'accept-language', 'user-agent'];
 
 export const createHttpClient = (options: HttpClientOptions): HttpClient => {
@@ -50,7 +50,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     connect: guardedConnect(options),
     keepAliveTimeout: KEEP_ALIVE_MS,
     pipelining: 1,
-    // The deadline of the node aborts; these would only end a long wait that it allows.
+    // The deadline of the node aborts the request; these timeouts would only end a longer wait that it allows.
     ...{ headersTimeout: 0, bodyTimeout: 0 },
   });
   return {
@@ -71,10 +71,10 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   };
 };
 
-/** What stands in errors, metrics and circuits: no credentials, path or query. */
+/** The part of an address that appears in errors, metrics and circuits: no credentials, path or query. */
 export const originOf = ({ protocol, host }: URL): string => `${protocol}//${host}`;
 
-/** How long the header `retry-after` asks to wait, ms: it has seconds, or a date. */
+/** How long the header `retry-after` asks to wait, ms: its value is in seconds, or a date. */
 export const retryAfterOf = (header: string | string[] | undefined): number | undefined => {
   if (typeof header !== 'string') return undefined;
   const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
@@ -92,7 +92,7 @@ const guardedConnect = ({ guard, ca }: HttpClientOptions): buildConnector.connec
         const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
         connect({ ...options, hostname: address, ...(isAddress ? {} : { servername: hostname }) }, callback);
       },
-      (error: unknown) => callback(error as Error, null), // the guard rejects with errors alone
+      (error: unknown) => callback(error as Error, null), // the guard rejects only with errors
     );
   };
 };
@@ -103,7 +103,7 @@ const exchange = async (agent: Agent, request: HttpRequest, maxBytes: number): P
   try {
     const answer = await agent.request({
       ...{ origin: url.origin, path: `${url.pathname}${url.search}`, signal },
-      method: method, // checked by those who make requests
+      method: method, // checked by the functions that make requests
       headers: { 'accept-encoding': 'gzip, br', ...headers },
       body: body ?? null,
     });
@@ -142,7 +142,7 @@ const readAll = async (
     }
   } finally {
     decoder?.destroy();
-    // Of a body that was read to its end nothing is left to destroy.
+    // A body that was read to its end has nothing left to destroy.
     body.on('error', () => undefined).destroy();
   }
   return Buffer.concat(chunks);
@@ -166,17 +166,17 @@ const decoderOf = (encoding: string | string[] | undefined, origin: string): Tra
     case 'br':
       return createBrotliDecompress();
     default:
-      throw new ConnectorFailure(`${origin} answered in a compression that is not read; gzip and br are.`);
+      throw new ConnectorFailure(`${origin} answered with an unsupported compression; gzip and br are supported.`);
   }
 };
 
-/** The request that a redirect leads to; undefined where the answer is none. */
+/** The request that a redirect leads to; undefined if the answer is not a redirect. */
 const redirectOf = (request: HttpRequest, { status, headers }: HttpAnswer): HttpRequest | undefined => {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
   const origin = originOf(request.url);
   if (!URL.canParse(location, request.url.href))
-    throw new ConnectorFailure(`${origin} redirects to what is no address.`);
+    throw new ConnectorFailure(`${origin} redirects to an invalid address.`);
   const url = new URL(location, request.url);
   if (!isWeb(url)) throw new ConnectorFailure(`${origin} redirects to ${url.protocol}, which is not followed.`);
   const keeps = status === 307 || status === 308 || request.method === 'GET' || request.method === 'HEAD';
@@ -213,7 +213,7 @@ const failureOf = (error: unknown, origin: string): ConnectorFailure => {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown';
   if (CERTIFICATE_CODES.test(code))
     return new ConnectorFailure(
-      `The certificate of ${origin} is not trusted (${code}); it must be one of an authority that the service trusts, for this name.`,
+      `The certificate of ${origin} is not trusted (${code}); it must be issued for this name by an authority that the service trusts.`,
       { blamesTarget: true },
     );
   if (code.startsWith('Z_') || code.startsWith('ERR__ERROR_') || code.startsWith('ERR_PADDING'))

@@ -7,28 +7,28 @@ import { createHttpClient, originOf } from '../network/http-client';
 import { type EmailMessage, readContent, type SlackMessage, type WebhookMessage } from './messages';
 
 interface ChannelsOptions {
-  /** Private targets of webhooks that are allowed: FLOW_NOTIFICATION_ALLOWED_HOSTS. */
+  /** Private targets that webhooks may have: FLOW_NOTIFICATION_ALLOWED_HOSTS. */
   readonly allowedHosts: readonly string[];
   readonly signingKeys: ReadonlyMap<string, string>;
-  /** Undefined: mails are not sent. */
+  /** Undefined: no mails are sent. */
   readonly mailServer: MailServer | undefined;
   readonly lookup?: Lookup;
-  /** As of the mail server. */
+  /** As for the mail server. */
   readonly ca?: string | undefined;
 }
 
-/** A message that is to be sent. */
+/** A message to send. */
 export interface OutgoingMessage {
   readonly id: string;
   readonly channel: string;
   readonly content: string;
 }
 
-/** Sends messages, each once. */
+/** Sends messages, one attempt each. */
 export interface Channels {
   /**
-   * Resolves once the message was accepted, with how many of its recipients were refused. Rejects with a {@link ConnectorFailure}, which says whether
-   * another attempt may succeed and shows nothing of the message.
+   * Resolves once the message is accepted, with the number of refused recipients. Rejects with a {@link ConnectorFailure}, which says
+   * whether another attempt may succeed and shows nothing of the message.
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<{ readonly refused: number }>;
   stop(): Promise<void>;
@@ -56,7 +56,7 @@ export const createChannels = (options: ChannelsOptions): Channels => {
   const mailer = mailServer && createMailer(mailServer);
   return {
     send: async ({ id, channel, content }, signal) => {
-      // What is stored was made by this package.
+      // Stored content was made by this package.
       const message: unknown = readContent(content);
       if (channel === 'email') return sendMail(mailer, { id, ...(message as EmailMessage) }, signal);
       if (channel === 'slack') {
@@ -82,7 +82,7 @@ const keyNamed = (keys: ReadonlyMap<string, string>, name: string | undefined): 
   );
 };
 
-/** What tells the receiver which message this is, and that it is of this deployment: a signature of id, time and body. */
+/** Headers by which the receiver identifies the message and its sender: the id, and a signature of id, time and body. */
 const signatureHeaders = (id: string, body: string, key: string | undefined): Record<string, string> => {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const headers = { 'idempotency-key': id, 'webhook-id': id, 'webhook-timestamp': timestamp };

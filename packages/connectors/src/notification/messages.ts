@@ -4,17 +4,17 @@ import { apiHeaders, apiUrl } from '../api/api-request';
 import { type ConnectorCall, ConnectorFailure } from '../connector';
 import { fillTemplate, neededText } from '../templates';
 
-/** What is sent to a webhook. */
+/** A message to a webhook. */
 export interface WebhookMessage {
   readonly url: string;
   /** By name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Name of the key that signs it; undefined: the one named `default`, where there is one. */
+  /** Name of the key that signs it; undefined: the key named `default`, if there is one. */
   readonly secret?: string | undefined;
   readonly body: string;
 }
 
-/** What is sent by email. Addresses are plain ones, without names. */
+/** A mail. Addresses are plain ones, without names. */
 export interface EmailMessage {
   readonly to: readonly string[];
   /** Undefined: the operator's. */
@@ -24,7 +24,7 @@ export interface EmailMessage {
   readonly text: string;
 }
 
-/** What is sent to an incoming webhook that takes `{"text"}`. */
+/** A message to an incoming webhook that accepts `{"text"}`. */
 export interface SlackMessage {
   readonly url: string;
   readonly body: string;
@@ -32,15 +32,15 @@ export interface SlackMessage {
 
 /** What the operator allows. */
 export interface ChannelSettings {
-  /** Address that mails come from; undefined: no mail is sent. */
+  /** Sender address of mails; undefined: no mail is sent. */
   readonly mailFrom: string | undefined;
   readonly signingKeys: ReadonlyMap<string, string>;
 }
 
-/** Characters of a title and of a message, once they are filled. */
+/** Maximum characters of a title and of a message, after filling. */
 const MAX_TITLE = 500;
 const MAX_MESSAGE = 65_536;
-/** Headers that say what a webhook is told. */
+/** Headers that describe the notification to a webhook. */
 const OWN_HEADERS: readonly string[] = ['idempotency-key', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 const MAIL_ADDRESS = new RegExp(`^[A-Za-z0-9.!#$%&'*+/=?^_\`{|}~-]{1,64}@${LABEL}(?:\\.${LABEL})*$`);
@@ -51,7 +51,9 @@ type Escape = (text: string) => string;
 const invalid = (message: string, field: string): ConnectorFailure =>
   new ConnectorFailure(message, { outcome: 'invalid', details: { field } });
 
-/** One notification for each channel of a node, in the order of webhook, email and Slack. Throws a {@link ConnectorFailure} where one cannot be made. */
+/**
+ * One notification for each channel of a node, in the order webhook, email, Slack. Throws a {@link ConnectorFailure} if one cannot be made.
+ */
 export const notificationsOf = (call: ConnectorCall, settings: ChannelSettings): readonly FlowNotification[] => {
   const { webhook, email, slack } = call.fields['channels'] as Readonly<Record<string, Fields | undefined>>; // its schema was checked
   const made = (channel: FlowNotification['channel'], message: object): FlowNotification => ({
@@ -119,7 +121,7 @@ const mailAddress = (template: string, { inputs }: ConnectorCall, field: string)
 /** In lower case. */
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 
-/** What a client of this format takes for a mention, a link or the end of one. */
+/** Characters that a client of this format treats as a mention, a link or the end of one. */
 const escapeSlack: Escape = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 
 const slackMessage = (call: ConnectorCall, channel: Fields): SlackMessage => {
@@ -135,14 +137,14 @@ const slackMessage = (call: ConnectorCall, channel: Fields): SlackMessage => {
   };
 };
 
-/** In one line: what would begin another one, or a header, is a blank. */
+/** On one line: a character that would begin another line, or a header, becomes a blank. */
 const titleOf = ({ fields, inputs }: ConnectorCall, escape?: Escape): string => {
   const title = filled(fields['titleTemplate'], inputs, 'titleTemplate', escape)
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim();
   if (title.length <= MAX_TITLE) return title;
   throw invalid(
-    `The title has ${title.length} characters, and ${MAX_TITLE} are the limit; shorten it.`,
+    `The title has ${title.length} characters, and the limit is ${MAX_TITLE}; shorten it.`,
     'titleTemplate',
   );
 };
@@ -151,7 +153,7 @@ const messageOf = ({ fields, inputs }: ConnectorCall, escape?: Escape): string =
   const message = filled(fields['messageTemplate'], inputs, 'messageTemplate', escape);
   if (message.length <= MAX_MESSAGE) return message;
   throw invalid(
-    `The message has ${message.length} characters, and ${MAX_MESSAGE} are the limit; shorten it.`,
+    `The message has ${message.length} characters, and the limit is ${MAX_MESSAGE}; shorten it.`,
     'messageTemplate',
   );
 };
@@ -161,7 +163,7 @@ const filled = (template: unknown, inputs: Fields, field: string, escape: Escape
     escape(neededText(value, input, field)),
   );
 
-/** The message of a notification that was written down. Throws where its content has another form. */
+/** The message of a stored notification. Throws if its content has another form. */
 export const readContent = (content: string): Fields => {
   const read: unknown = JSON.parse(content);
   if (isPlainObject(read)) return read;

@@ -2,28 +2,28 @@ import { LRUCache } from 'lru-cache';
 import { type Connector, type ConnectorCall, ConnectorFailure } from '../connector';
 import { type ChannelSettings, notificationsOf } from './messages';
 
-/** What is known of the notifications that wait to be sent. */
+/** Counts the notifications that wait to be sent. */
 export interface Outbox {
-  /** How many of a workspace wait; `most` stands for as many or more. Rejects where the database does not answer. */
+  /** How many notifications of a workspace wait; `most` stands for that many or more. Rejects if the database does not answer. */
   countWaiting(workspaceId: string, most: number): Promise<number>;
 }
 
 interface NotificationOptions extends ChannelSettings {
   readonly outbox: Outbox;
-  /** Of one workspace; beyond them its nodes fail. */
+  /** Per workspace; beyond it nodes fail. */
   readonly maxWaiting: number;
-  /** What the flows of one request may ask this process to send; beyond them its nodes fail. */
+  /** Notifications that the flows of one request may send in this process; beyond it nodes fail. */
   readonly maxPerRequest: number;
 }
 
 const TIME_MS = 10_000;
-/** How long an answer of the outbox counts, ms. */
+/** How long a count of the outbox is reused, ms. */
 const COUNTED_MS = 1_000;
 const MAX_WORKSPACES = 10_000;
 /** Requests whose notifications are counted at once. */
 const MAX_REQUESTS = 10_000;
 
-/** Nodes of type `notification`: what they ask to be sent is handed to the run, and sent once that has ended and it is stored. */
+/** Nodes of type `notification`: they hand notifications to the run. They are sent once the run has ended and they are stored. */
 export const createNotificationConnector = ({
   outbox,
   maxWaiting,
@@ -59,7 +59,7 @@ export const createNotificationConnector = ({
     timeoutMs: TIME_MS,
     isRepeatable: () => true,
     run: async (call) => {
-      // Connections of a vault never lead here (FL-9).
+      // Connections from a vault never lead here (FL-9).
       if (call.secrets.length > 0)
         throw new ConnectorFailure('A notification takes no secret of a vault.', { outcome: 'invalid' });
       const notifications = notificationsOf(call, settings);

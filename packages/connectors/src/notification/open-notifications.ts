@@ -20,11 +20,11 @@ interface Opening {
   readonly stopper: Stopper;
 }
 
-/** Notifications of all workspaces that are not sent. */
+/** Unsent notifications of all workspaces. */
 interface Unsent {
   readonly waiting: number;
   readonly failed: number;
-  /** Of the oldest that waits, ms; 0 where there is none. */
+  /** Age of the oldest waiting one, ms; 0 if none waits. */
   readonly oldestAgeMs: number;
 }
 
@@ -32,7 +32,10 @@ interface OpenedStore extends NotificationStore {
   count(): Promise<Unsent>;
 }
 
-/** What the operator allows nodes of type notification. Throws {@link StartRefusal} for keys of another form, and for a mail server without an address. */
+/**
+ * The operator's settings for nodes of type notification. Throws {@link StartRefusal} for malformed keys, and for a mail server without a
+ * sender address.
+ */
 export const channelSettings = (config: NotificationConfig): ChannelSettings => ({
   mailFrom: mailServerFor(config)?.from,
   signingKeys: signingKeysOf(config),
@@ -61,10 +64,10 @@ const mailServerFor = (config: NotificationConfig): MailServer | undefined =>
     from: config.flowNotificationSmtpFrom,
   });
 
-/** Between two counts of what is not sent, for metrics, ms. */
+/** Interval between counts of unsent notifications, for metrics, ms. */
 const COUNT_EVERY_MS = 5_000;
 
-/** Sends the notifications of flows as long as the service runs. It stops after what was opened later. */
+/** Sends the notifications of flows as long as the service runs. It is stopped after components that were opened later. */
 export const openNotifications = (
   store: OpenedStore,
   { config, logger, metrics, stopper }: Opening,

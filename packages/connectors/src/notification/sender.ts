@@ -2,35 +2,35 @@ import { backOffMs, doublingMs } from '@decision/waiting';
 import { ConnectorFailure } from '../connector';
 import { type Channels, type OutgoingMessage } from './channels';
 
-/** A notification that this process is to send before its lease ends. */
+/** A notification that this process must send before its lease ends. */
 interface TakenMessage extends OutgoingMessage {
   readonly workspaceId: string;
   /** From 1. */
   readonly attempt: number;
 }
 
-/** What became of an attempt; reasons show nothing of the message. */
+/** The outcome of an attempt; reasons reveal nothing of the message. */
 type MessageEnd =
   | { readonly outcome: 'sent' }
   | { readonly outcome: 'failed'; readonly reason: string }
   | { readonly outcome: 'again'; readonly reason: string; readonly pauseMs: number };
 
-/** Where notifications wait. Every method rejects where it does not answer. */
+/** The store of waiting notifications. Every method rejects if it does not answer. */
 export interface NotificationStore {
   take(options: {
     readonly leaseMs: number;
     readonly most: number;
-    /** Of one workspace at most. */
+    /** The maximum per workspace. */
     readonly share: number;
-    /** Workspaces of which none are taken. */
+    /** Workspaces to skip. */
     readonly busy: readonly string[];
   }): Promise<readonly TakenMessage[]>;
   end(message: TakenMessage, end: MessageEnd): Promise<void>;
-  /** Removes some of what ended long ago; answers how many. */
+  /** Removes some of the notifications that ended long ago; answers how many. */
   purge(): Promise<number>;
 }
 
-/** An attempt that ended, for metrics and logs: nothing of the message. */
+/** An attempt that ended, for metrics and logs; it contains nothing of the message. */
 export interface SendEnd {
   readonly id: string;
   readonly channel: string;
@@ -48,23 +48,23 @@ interface SenderOptions {
   /** Attempts before a notification is given up. */
   readonly maxAttempts: number;
   readonly onEnd: (end: SendEnd) => void;
-  /** Told when the store does not answer. */
+  /** Called when the store does not answer. */
   readonly onError: (error: unknown) => void;
-  /** Between two looks at the store while nothing waits, ms. Default 1,000. */
+  /** Interval between polls of the store while nothing waits, ms. Default 1,000. */
   readonly pollMs?: number;
-  /** How long nobody else takes a notification that this process sends, ms. Default 60,000. */
+  /** How long a notification is leased to the process that sends it, ms. Default 60,000. */
   readonly leaseMs?: number;
 }
 
-/** Sends what waits, as long as the process runs. */
+/** Sends waiting notifications as long as the process runs. */
 export interface NotificationSender {
-  /** Something was written: looks at once. */
+  /** Something was written: polls at once. */
   wake(): void;
-  /** Takes nothing more, and lets what is under way end within the time, ms. */
+  /** Takes no further notifications, and gives attempts under way this much time to end, ms. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** Notifications that are sent at once in this process, and of one workspace. */
+/** Notifications that are sent at once in this process, and per workspace. */
 const AT_ONCE = 16;
 const OF_WORKSPACE_AT_ONCE = 8;
 /** Time of one attempt, ms. */
@@ -160,7 +160,7 @@ class Sender implements NotificationSender {
       const { refused, ...end } = await this.attempt(message);
       const reason = end.outcome === 'sent' ? undefined : end.reason;
       onEnd({ id, channel, workspaceId, attempt, outcome: end.outcome, reason, refused });
-      // Where this is not noted it is sent again, under the same id.
+      // If this is not recorded, it is sent again under the same id.
       await store.end(message, end).catch(onError);
     } finally {
       const left = (this.ofWorkspace.get(workspaceId) ?? 1) - 1;
@@ -174,7 +174,7 @@ class Sender implements NotificationSender {
     const { attempt } = message;
     // Its senders died each time.
     if (attempt > maxAttempts)
-      return { outcome: 'failed', reason: `No attempt of ${maxAttempts} came to its end.`, refused: 0 };
+      return { outcome: 'failed', reason: `None of ${maxAttempts} attempts was finished.`, refused: 0 };
     try {
       const { refused } = await this.withinTime(message, (signal) => channels.send(message, signal));
       return { outcome: 'sent', refused };

@@ -10,11 +10,14 @@ import { createAddressGuard } from '../network/address-guard';
 import { createHttpClient, type HttpClient, isWeb, originOf } from '../network/http-client';
 import { inputAt, revealed } from '../templates';
 
-/** Descriptions that are kept, their texts together, and for how long. What is read of them takes several times the memory of the text. */
+/**
+ * Maximum number of descriptions that are kept, of their characters together, and for how long. A parsed description takes several times
+ * the memory of its text.
+ */
 const KEPT_WSDLS = { max: 100, maxSize: 8_388_608, ttl: 300_000 } as const;
-/** Documents of one description, with those that it imports. */
+/** Documents of one description, including imports. */
 const MAX_DOCUMENTS = 50;
-/** Where attributes of an answer stand. Inputs cannot have such a name. */
+/** Key that holds the attributes of an element of an answer. Inputs cannot have such a name. */
 const ATTRIBUTES = '$attributes';
 
 /** Nodes of type `soap`: one operation of a service that a WSDL describes. */
@@ -31,7 +34,7 @@ export const createSoapConnector = ({ allowedHosts, timeoutMs, ...options }: Htt
     type: 'soap',
     timeoutMs,
     targetOf: (call) => originOf(urlOf(call)),
-    // Requests carry a key.
+    // Requests carry an idempotency key.
     isRepeatable: () => true,
     run: async (call) => {
       const url = urlOf(call);
@@ -50,16 +53,19 @@ export const createSoapConnector = ({ allowedHosts, timeoutMs, ...options }: Htt
 };
 
 const optionsOf = (transport: Transport): IOptions => ({
-  httpClient: transport as unknown as IHttpClient, // the library uses the callback, and not what is returned
+  httpClient: transport as unknown as IHttpClient, // the library uses the callback, and ignores the returned value
   disableCache: true,
   attributesKey: ATTRIBUTES,
   wsdl_options: {
-    // Files of this machine are read where a location is no web address.
+    // The library would read a file of this machine for a location that is not a web address.
     overrideImportLocation: (location: string) => {
       if (URL.canParse(location) && isWeb(new URL(location))) return location;
-      throw new ConnectorFailure('The WSDL imports what is no web address; only http:// and https:// are read.', {
-        outcome: 'refused',
-      });
+      throw new ConnectorFailure(
+        'The WSDL imports something that is not a web address; only http:// and https:// are read.',
+        {
+          outcome: 'refused',
+        },
+      );
     },
   },
 });
@@ -71,7 +77,7 @@ const readWsdl = async (url: URL, transport: Transport): Promise<WSDL> => {
     return client.wsdl;
   } catch (error) {
     if (error instanceof ConnectorFailure) throw error;
-    throw new ConnectorFailure(`${originOf(url)} answered what is no WSDL that can be read; check wsdlUrl.`);
+    throw new ConnectorFailure(`${originOf(url)} answered with something other than a readable WSDL; check wsdlUrl.`);
   }
 };
 
@@ -101,7 +107,7 @@ const askOperation = async (wsdl: WSDL, call: ConnectorCall, transport: Transpor
 const operationOf = (client: Client, service: string, port: string, name: string): Operation =>
   (client as unknown as Readonly<Record<string, Record<string, Record<string, Operation>>>>)[service]?.[port]?.[
     name
-  ] as Operation; // `findOperation` read it in the same description
+  ] as Operation; // `findOperation` found it in the same description
 
 interface FoundOperation {
   readonly service: string;
@@ -109,7 +115,7 @@ interface FoundOperation {
   readonly name: string;
 }
 
-/** The operation by its name, or by service, port and name with dots; the only one where the node names none. */
+/** The operation by its name, or by service, port and name with dots; the only one if the node names none. */
 const findOperation = (wsdl: WSDL, asked: unknown): FoundOperation => {
   const all = Object.entries(wsdl.definitions.services).flatMap(([service, { ports }]) =>
     Object.entries(ports as Readonly<Record<string, { readonly binding: { readonly methods: object } }>>).flatMap(
@@ -128,7 +134,7 @@ const findOperation = (wsdl: WSDL, asked: unknown): FoundOperation => {
   });
 };
 
-/** The inputs as the content of the request. Names become elements, so nothing but a name may be one. */
+/** The inputs as the content of the request. Names become elements, so each must be a valid name. */
 const argumentsOf = (inputs: ConnectorCall['inputs']): unknown => {
   const args = revealed(inputs);
   checkNames(args);
@@ -142,7 +148,7 @@ const checkNames = (value: unknown): void => {
   if (!isPlainObject(value)) return;
   for (const [name, member] of Object.entries(value)) {
     if (!/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name))
-      throw unsendable(`The input ${JSON.stringify(name.slice(0, 100))} is no name of an element.`);
+      throw unsendable(`The input ${JSON.stringify(name.slice(0, 100))} is not a valid name of an element.`);
     checkNames(member);
   }
 };
@@ -152,7 +158,7 @@ const unsendable = (message: string): ConnectorFailure => new ConnectorFailure(m
 const outputsOf = ({ fields }: ConnectorCall, result: unknown): NodeOutputs => {
   if (isDeeperThan(result, MAX_DEPTH))
     throw new ConnectorFailure(`The answer nests deeper than ${MAX_DEPTH} levels; ask for less.`);
-  // Dates become text, and what is not there is left out.
+  // Dates become text, and missing values are left out.
   const response: unknown = JSON.parse(JSON.stringify(result ?? null));
   const declared = (fields['outputs'] ?? []) as readonly FlowOutput[]; // the schema of the node was checked
   const read = declared
@@ -164,7 +170,7 @@ const outputsOf = ({ fields }: ConnectorCall, result: unknown): NodeOutputs => {
 /** The library rejects a fault with the envelope that holds it. */
 const faultOf = (error: unknown, origin: string): ConnectorFailure => {
   const fault = isRecord(error) ? inputAt({ root: error['root'] }, 'root.Envelope.Body.Fault') : undefined;
-  if (!isPlainObject(fault)) return new ConnectorFailure(`${origin} answered what is no SOAP that can be read.`);
+  if (!isPlainObject(fault)) return new ConnectorFailure(`${origin} answered with something other than readable SOAP.`);
   const text = inputAt(fault, 'faultstring') ?? inputAt(fault, 'Reason.Text') ?? inputAt(fault, 'Reason.Text.$value');
   const said = typeof text === 'string' ? text : JSON.stringify(text ?? 'without a reason');
   return new ConnectorFailure(`${origin} answered with a fault: ${said.slice(0, 200)}`);
@@ -185,9 +191,9 @@ interface TransportOptions {
   readonly maxBytes: number;
 }
 
-/** The requests that the library makes for one call, over the guarded client. */
+/** The requests that the library makes for one call, through the guarded client. */
 class Transport {
-  /** Rejects where the library threw while it read an answer, which it tells nobody. */
+  /** Rejects if the library threw while it read an answer, which it reports in no other way. */
   readonly broken: Promise<never>;
   readBytes = 0;
   private documents = 0;
@@ -205,7 +211,7 @@ class Transport {
     this.broken.catch(() => undefined);
   }
 
-  /** What the library calls: `data` is the envelope, or missing where a description is read. */
+  /** The function that the library calls: `data` is the envelope; it is missing when a description is read. */
   request(location: string, data: unknown, callback: Callback, headers?: Readonly<Record<string, unknown>>): undefined {
     const answered = typeof data === 'string' ? this.post(location, data, headers ?? {}) : this.read(location);
     answered
@@ -231,7 +237,7 @@ class Transport {
     checkStatus(answer, originOf(url));
     this.readBytes += answer.body.length;
     if (this.readBytes > this.options.maxBytes)
-      throw new ConnectorFailure(`The WSDL has more than ${this.options.maxBytes} bytes with what it imports.`, {
+      throw new ConnectorFailure(`The WSDL has more than ${this.options.maxBytes} bytes including its imports.`, {
         outcome: 'refused',
       });
     return { status: answer.status, body: xmlOf(answer.body, originOf(url)) };
@@ -254,12 +260,12 @@ class Transport {
       signal: this.options.call.signal,
     });
     const text = xmlOf(answer.body, originOf(url));
-    // A fault comes with a status of its own, and says more.
+    // A fault comes with its own HTTP status, and says more than the status.
     if (!/<(?:[\w.-]+:)?Fault[\s>]/.test(text)) checkStatus(answer, originOf(url));
     return { status: answer.status, body: text };
   }
 
-  /** Headers of the node go to the origin that the node names, and to no other that a description names. */
+  /** Headers of the node go only to the origin that the node names, not to others that a description names. */
   private headersFor(url: URL, own: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     return originOf(url) === this.options.origin ? { ...own, ...this.options.headers } : own;
   }
@@ -267,12 +273,15 @@ class Transport {
   private urlOf(location: string): URL {
     if (URL.canParse(location) && isWeb(new URL(location))) return new URL(location);
     throw new ConnectorFailure(
-      'The WSDL names an endpoint that is no web address; only http:// and https:// are asked.',
+      'The WSDL names an endpoint that is not a web address; only http:// and https:// are asked.',
     );
   }
 }
 
-/** The text of a document. Those that declare types or entities are refused: no WSDL and no SOAP has them, and they can grow without bound. */
+/**
+ * The text of a document. Documents that declare types or entities are refused: no WSDL or SOAP has them, and they can expand without
+ * bound.
+ */
 const xmlOf = (body: Buffer, origin: string): string => {
   const text = body.toString('utf8');
   if (!/<!(?:DOCTYPE|ENTITY)/i.test(text)) return text;

@@ -19,8 +19,8 @@ const NAME = /^[\w/+=.@-]{1,512}$/;
 const MISSING: readonly string[] = ['ResourceNotFoundException', 'AccessDeniedException'];
 
 /**
- * Reads secrets of AWS Secrets Manager through its official client, which finds credentials where AWS clients do. The client is loaded by the first
- * call, and asks through a guard of addresses.
+ * Reads secrets of AWS Secrets Manager through its official client, which finds credentials in the usual places. The client is loaded by
+ * the first call, and connects through an address guard.
  */
 export class AwsSecrets implements SecretStore {
   private readonly http: HttpClient;
@@ -47,7 +47,7 @@ export class AwsSecrets implements SecretStore {
     await this.http.stop();
   }
 
-  /** The text of a secret; undefined where it is binary. */
+  /** The text of a secret; undefined if it is binary. */
   private async ask(id: string, name: string, signal: AbortSignal): Promise<string | undefined> {
     const { GetSecretValueCommand } = await import('@aws-sdk/client-secrets-manager');
     const client = await (this.client ??= this.open());
@@ -61,7 +61,7 @@ export class AwsSecrets implements SecretStore {
   private async open(): Promise<SecretsManagerClient> {
     const { SecretsManagerClient: Client } = await import('@aws-sdk/client-secrets-manager');
     const { region, url } = this.options;
-    // Attempts are made around the connector.
+    // The connector core makes the attempts.
     return new Client({
       ...{ region, maxAttempts: 1, requestHandler: handlerOf(this.http) },
       ...(url === undefined ? {} : { endpoint: url }),
@@ -74,7 +74,7 @@ const memberNamed = (text: string | undefined, key: string): string | undefined 
   return parsing.ok && isPlainObject(parsing.value) ? memberOf(parsing.value, key) : undefined;
 };
 
-/** A request as the client hands it to what sends it. */
+/** A request as the client hands it to its transport. */
 interface SentRequest {
   readonly method: string;
   readonly protocol: string;
@@ -85,7 +85,7 @@ interface SentRequest {
   readonly body?: string | Uint8Array;
 }
 
-/** What the client sends with, behind the guard and within its bounds. */
+/** The transport of the client, behind the guard and within its bounds. */
 const handlerOf = (http: HttpClient): NonNullable<SecretsManagerClientConfig['requestHandler']> => ({
   handle: async (request: SentRequest, { abortSignal }: { readonly abortSignal?: unknown } = {}) => {
     const { method, protocol, hostname, port, path, headers, body = '' } = request;
@@ -107,7 +107,7 @@ const handlerOf = (http: HttpClient): NonNullable<SecretsManagerClientConfig['re
   },
 });
 
-/** Names of errors alone: messages of a service may repeat what it was sent. */
+/** Only names of errors: messages of a service may repeat its input. */
 const failureOf = (error: unknown, secret: string): ConnectorFailure => {
   if (error instanceof ConnectorFailure) return error;
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };

@@ -18,7 +18,7 @@ export interface KeyValueOptions {
 const MAX_BYTES = 1_048_576;
 const PATH = /^[\w-]+(?:\/[\w-]+)*$/;
 
-/** Reads secrets of a key-value engine of version 2, as HashiCorp's servers and those that are compatible offer it. */
+/** Reads secrets of a key-value engine of version 2, as HashiCorp's servers and compatible ones offer it. */
 export class KeyValueStore implements SecretStore {
   private readonly client: HttpClient;
 

@@ -7,12 +7,12 @@ import { notGranted } from './grant';
 
 /** Largest secret in a file, bytes. */
 const MAX_BYTES = 65_536;
-/** A file's name, with folders in front of it; no segment begins with a dot. */
+/** A file name, optionally preceded by folders; no segment begins with a dot. */
 const NAME = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
 
 /**
- * The text of a file within one of the folders, without the line break at its end. Links that lead out of the folder count as no file, and so do
- * files of the service itself, by whatever name.
+ * The text of a file within one of the folders, without its trailing line break. Links that lead out of the folder count as missing, and so
+ * do files of the service itself, under any name.
  */
 export const readMountedFile = async (folders: readonly string[], name: string): Promise<string> => {
   if (!NAME.test(name)) throw notGranted(name);
@@ -23,7 +23,7 @@ export const readMountedFile = async (folders: readonly string[], name: string):
   throw notGranted(name);
 };
 
-/** Whether the service reads the file for itself. Links are followed, since files that are mounted are exchanged by them. */
+/** Whether the service reads the file for itself. Links are followed, since mounted files are replaced by changing links. */
 const isOwn = async (path: string, { dev, ino }: Stats): Promise<boolean> => {
   for (const { path: own } of ownFiles(process.env)) {
     const state = await stat(own).catch(() => undefined);
@@ -37,7 +37,7 @@ const readWithin = async (folder: string, name: string): Promise<string | undefi
     const root = await realpath(folder);
     const path = await realpath(join(root, name));
     if (!path.startsWith(root + sep)) return undefined;
-    // The path is real: whoever exchanges it for a link meanwhile is refused.
+    // The path is resolved: a link that replaces it meanwhile is refused.
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const state = await file.stat();

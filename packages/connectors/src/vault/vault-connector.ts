@@ -9,14 +9,14 @@ import { type KeyValueOptions, KeyValueStore } from './key-value-store';
 import { readMountedFile } from './mounted-file';
 
 interface VaultOptions {
-  /** A workspace that is not listed reads nothing but what is granted to every one. */
+  /** A workspace that is not listed reads only what is granted to every workspace. */
   readonly grants: VaultGrants;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where the key-value store is; without it, nodes that name it fail. */
+  /** Address of the key-value store; without it, nodes that name it fail. */
   readonly keyValue?: KeyValueOptions | undefined;
-  /** Where AWS Secrets Manager is; without it, nodes that name it fail. */
+  /** Settings of AWS Secrets Manager; without them, nodes that name it fail. */
   readonly aws?: AwsOptions | undefined;
-  /** Stores that may be asked although their addresses are private. */
+  /** Stores that may be asked even if their addresses are private. */
   readonly allowedHosts: readonly string[];
   /** Time for a node, ms. */
   readonly timeoutMs: number;
@@ -81,7 +81,7 @@ interface Outputs {
   [name: string]: Secret | Outputs;
 }
 
-/** An output with dots in its name lies in nested objects, as flows read it. */
+/** An output with dots in its name becomes nested objects, as flows read it. */
 const put = (outputs: Outputs, name: string, secret: Secret): void => {
   const segments = name.split('.');
   const last = segments.pop() ?? name;

@@ -29,7 +29,7 @@ describe('C57: binding', () => {
     ]);
   });
 
-  it('needs no more than the definition and the names of relationships', () => {
+  it('needs only the definition and the names of relationships', () => {
     const { definition } = withPolicy('ignore', parts);
     const bound = (inputs: string[], outputs: string[]) =>
       faultsOfBinding(bindingGroundOf(definition, ['orders']), rule('r', inputs, outputs)).length;

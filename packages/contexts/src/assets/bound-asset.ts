@@ -7,48 +7,50 @@ import { type Facts, hasValue, quoted, valueOf } from '../facts/facts';
 /** A field that an asset reads: a fact, a member of one (`order.total`), or a relationship (`$relations.orders`). */
 interface AssetInput {
   readonly key: string;
-  /** Whether the asset has a default of its own for it. */
+  /** Whether the asset itself has a default for it. */
   readonly hasDefault: boolean;
 }
 
 /** A rule or flow that is bound to a context, in the version that is effective now. */
 export interface BoundAsset {
   readonly type: AssetKind;
-  /** For logs alone; undefined where it is not known. */
+  /** Only for logs; undefined if unknown. */
   readonly id?: string | undefined;
   readonly slug: string;
-  /** Names what runs: another version of the same asset, or of a rule that a flow runs in its latest version, has another one (C56). */
+  /**
+   * Identifies what runs: another version of the same asset has another one, and so does a flow whose latest-version rule changes (C56).
+   */
   readonly effectiveVersion: string;
   readonly inputs: readonly AssetInput[];
-  /** Keys that it may answer; `offer.rate` writes the fact `offer` (C58). */
+  /** Keys of its possible outputs; `offer.rate` writes the fact `offer` (C58). */
   readonly outputs: readonly string[];
   /** Of flows alone. */
   readonly flow?: BoundFlow | undefined;
 }
 
-/** What a flow consists of at the moment. */
+/** The current content of a flow. */
 interface BoundFlow {
   /** Its version. */
   readonly versionId: string;
-  /** Versions of the rules that it does not run in a fixed version, by `<slug>/<selector>`; others run as they were when it was published. */
+  /** Rule versions that the flow does not pin, by `<slug>/<selector>`. Pinned ones are those of when it was published. */
   readonly follows: Readonly<Record<string, string>>;
-  /** Whether a node of it asks something outside: then others need not wait for it. */
+  /** Whether one of its nodes reaches out; if so, other assets need not wait for it. */
   readonly reachesOut: boolean;
 }
 
 /** The name of an asset within its context, such as `rule:discount`. */
 export const assetKey = ({ type, slug }: Pick<BoundAsset, 'type' | 'slug'>): string => `${type}:${slug}`;
 
-/** The order in which outputs of one round are written (C64). */
+/** Defines the order in which the outputs of one round are written (C64). */
 export const compareAssets = (a: BoundAsset, b: BoundAsset): number => (assetKey(a) < assetKey(b) ? -1 : 1);
 
 const RELATIONS = '$relations.';
 
-/** The relationship that an input names; undefined where it names a fact. */
+/** The relationship that an input names; undefined if it names a fact. */
 export const relationOfInput = ({ key }: AssetInput): string | undefined =>
   key.startsWith(RELATIONS) ? firstPart(key.slice(RELATIONS.length)) : undefined;
 
-/** The fact that an input or output key means: what stands before the first dot. */
+/** The fact that an input or output key refers to: the part before the first dot. */
 export const firstPart = (key: string): string => key.split('.', 1)[0] ?? key;
 
 interface AssetReads {
@@ -56,7 +58,7 @@ interface AssetReads {
   readonly relations: readonly string[];
 }
 
-/** Found once for each asset: a batch asks for thousands of instances. */
+/** Computed once per asset: a batch asks for thousands of instances. */
 const reads = new WeakMap<BoundAsset, AssetReads>();
 
 const readsOf = (asset: BoundAsset): AssetReads => {
@@ -80,7 +82,7 @@ export const factsWritten = ({ outputs }: BoundAsset): readonly string[] => uniq
 
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
-/** Inputs of an asset from an instance (C62): the facts that it reads, as far as they have a value, and relationships. */
+/** Inputs of an asset from an instance (C62): the facts that it reads and that have a value, and relationships. */
 export const inputsOf = (asset: BoundAsset, state: Facts, related: RelatedInstances): Facts => {
   const facts = factsRead(asset)
     .filter((fact) => hasValue(state, fact))
@@ -96,7 +98,7 @@ interface Names {
   has(name: string): boolean;
 }
 
-/** The ground for a decision about a binding: a compiled context is one, and {@link bindingGroundOf} makes one of less. */
+/** What decides about a binding: a compiled context has all of it, and {@link bindingGroundOf} makes it of less. */
 interface BindingGround {
   readonly definition: Pick<ContextDefinition, 'onSchemaMismatch'>;
   readonly identity: { readonly key: string };
@@ -105,7 +107,7 @@ interface BindingGround {
   readonly relations: Names;
 }
 
-/** The ground of a stored context, from its own definition and the names of its relationships alone. */
+/** The ground of a stored context, made only of its definition and the names of its relationships. */
 export const bindingGroundOf = (
   definition: Pick<ContextDefinition, 'schema' | 'identityFact' | 'onSchemaMismatch'>,
   relations: readonly string[],
@@ -116,13 +118,13 @@ export const bindingGroundOf = (
 
 /** Why an asset cannot be bound. */
 interface BindingFault {
-  /** The key of the output that is at fault; undefined where all inputs are. */
+  /** The key of the output at fault; undefined if the inputs as a whole are. */
   readonly output: string | undefined;
   /** A sentence. */
   readonly message: string;
 }
 
-/** Why an asset cannot be bound to a context (C57); none where it can. */
+/** Why an asset cannot be bound to a context (C57); empty if it can. */
 export const faultsOfBinding = (ground: BindingGround, asset: BoundAsset): readonly BindingFault[] => {
   const faults = factsWritten(asset).flatMap((fact): BindingFault[] => {
     const message = faultOfOutput(ground, fact);
@@ -138,7 +140,7 @@ const faultOfOutput = ({ definition, identity, facts, derived }: BindingGround, 
     return `It answers ${quoted(fact)}, the identity fact, which bound rules and flows cannot write.`;
   if (derived.has(fact)) return `It answers ${quoted(fact)}, which is derived.`;
   if (!facts.has(fact) && definition.onSchemaMismatch === 'reject')
-    return `It answers ${quoted(fact)}, which is no fact of the context; its on_schema_mismatch is reject.`;
+    return `It answers ${quoted(fact)}, which is not a fact of the context; its on_schema_mismatch is reject.`;
   return undefined;
 };
 

@@ -23,18 +23,18 @@ describe('C53: an asset is ready', () => {
     [['net'], { net: 3 }, []],
     [['total.cents', 'total.text'], {}, ['total']],
     [['undeclared'], {}, []],
-  ])('with the inputs %j and the facts %j but for %j', (inputs, state, awaited) => {
+  ])('with the inputs %j and all facts of %j except %j', (inputs, state, awaited) => {
     const asset = rule('r', inputs, ['note']);
     expect(factsAwaited(model, asset, state)).toEqual(awaited);
     expect(isReady(model, asset, state)).toBe(awaited.length === 0);
   });
 });
 
-describe('facts that an asset waits for', () => {
+describe('the facts that an asset waits for', () => {
   const on = (inputs: readonly string[], state: Facts) =>
     waitingOn(model, rule('r', inputs, ['note']), { instanceId: 'o-1', state, related: {}, slugOfRelation: () => '' });
 
-  it('C54: are base facts, and behind derived facts the base facts that they lack', () => {
+  it('C54: are base facts, and for derived facts the base facts that they lack', () => {
     expect(on(['total', 'score'], {})).toEqual([{ context: 'orders', instance: 'o-1', fields: ['total', 'score'] }]);
     expect(on(['twice'], { total: 1 })).toEqual([
       { context: 'orders', instance: 'o-1', fields: ['rate'], dependentDerivedFields: ['net', 'twice'] },
@@ -43,7 +43,7 @@ describe('facts that an asset waits for', () => {
     expect(on(['total'], { total: 1 })).toEqual([]);
   });
 
-  it('C55: are facts of related instances where there is no such instance', () => {
+  it('C55: include facts of related instances if there is no such instance', () => {
     const { customers, world } = customersAndOrders();
     const reader = modelOf(
       { slug: 'customers', base: base({}), derived: derived({ largest: "max($orders, 'total')" }) },

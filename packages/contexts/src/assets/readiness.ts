@@ -6,8 +6,8 @@ import { type Facts, hasValue } from '../facts/facts';
 import { type BoundAsset, firstPart, relationOfInput } from './bound-asset';
 
 /**
- * Facts without a value that an asset cannot run without (C53): those that are required, output_only or derived, where the asset has no default
- * of its own. None: it is ready, whether or not the instance is complete.
+ * Facts without a value that an asset cannot run without (C53): those that are required, output_only or derived, and for which the asset
+ * has no default. If there are none it is ready, even if the instance is incomplete.
  */
 export const factsAwaited = (model: ContextModel, asset: BoundAsset, state: Facts): readonly string[] => {
   const awaited = asset.inputs
@@ -31,13 +31,13 @@ interface WaitingInstance {
   readonly state: Facts;
   readonly related: RelatedInstances;
   readonly aggregates?: Aggregates | undefined;
-  /** Slug of the context on the other side of a relationship. */
+  /** Slug of the context at the other end of a relationship. */
   readonly slugOfRelation: (name: string) => string;
 }
 
 /**
- * Facts and relations for which an asset waits (C54, C55): base facts of its own context, with the derived facts that depend on them, and relations
- * without an instance.
+ * Facts and relations that an asset waits for (C54, C55): base facts of its own context, each with the derived facts that depend on it, and
+ * relations without an instance.
  */
 export const waitingOn = (model: ContextModel, asset: BoundAsset, instance: WaitingInstance): ContextWaitingOn[] => {
   const search = new MissingFacts(model, instance);
@@ -61,7 +61,7 @@ export const waitingOn = (model: ContextModel, asset: BoundAsset, instance: Wait
 class MissingFacts {
   readonly fields = new Set<string>();
   readonly derived = new Set<string>();
-  /** Relationship without an instance, with the facts that are read of it. */
+  /** Relationships without an instance, each with the facts that are read of it. */
   readonly relations = new Map<string, ReadonlySet<string>>();
 
   constructor(
@@ -74,7 +74,7 @@ class MissingFacts {
     else if (!this.addBehind(fact, new Set())) this.fields.add(fact);
   }
 
-  /** Adds what a derived fact lacks; false where it lacks nothing that could be named. */
+  /** Adds what a derived fact lacks; false if it lacks nothing that could be named. */
   private addBehind(fact: string, seen: Set<string>): boolean {
     const reads = this.model.derived.get(fact)?.reads;
     if (reads === undefined || seen.has(fact)) return false;

@@ -8,7 +8,7 @@ const group = (records: readonly unknown[], first = 0) =>
   groupRecords(model, records, noCollections, { firstPosition: first });
 
 describe('a batch', () => {
-  it('C90: rejects records with their position and a sentence, and takes the others', () => {
+  it('C90: rejects records with their position and a sentence, and accepts the others', () => {
     const grouped = group([
       { id: 'x', a: 1 },
       { a: 1 },
@@ -33,7 +33,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('C90: tells every rejection of a batch of which 50,000 records are rejected', () => {
+  it('C90: lists every rejection of a batch with 50,000 rejected records', () => {
     const { instances, rejections, rejected } = group([...Array.from({ length: 50_000 }, () => 0), { id: 'x' }]);
     expect(rejections.map(({ position }) => position)).toEqual(Array.from({ length: 50_000 }, (_, index) => index));
     expect({ rejected, instances }).toEqual({
@@ -42,7 +42,7 @@ describe('a batch', () => {
     });
   });
 
-  it('C90: tells the first rejections that fit, and counts those from the first that does not', () => {
+  it('C90: lists the first rejections that fit, and only counts those after them', () => {
     const bad = { id: 'x', a: 'one' };
     const records = [0, 0, { ...bad, ['z'.repeat(300)]: 1 }, 0, { id: 'y' }, 0];
     const tell = (rejectionBytes: number) => groupRecords(model, records, noCollections, { rejectionBytes });
@@ -52,7 +52,7 @@ describe('a batch', () => {
     expect(REJECTION_BYTES).toBe(8 * 1024 * 1024);
   });
 
-  it('C90: keeps what it tells within its bytes as JSON, whatever the records', () => {
+  it('C90: keeps the list within its bound of JSON bytes for any records', () => {
     const zeros = Array.from({ length: 200_000 }, () => 0);
     const { rejections, rejected } = group(zeros);
     const bytes = JSON.stringify(rejections).length;
@@ -61,7 +61,7 @@ describe('a batch', () => {
     expect(bytes).toBeGreaterThan(REJECTION_BYTES * 0.9);
   });
 
-  it('C22, C28: gathers what an instance is not given, tells some of it and counts all', () => {
+  it('C22, C28: lists some of the ignored facts of an instance, and counts all', () => {
     const ignoring = withPolicy('ignore', { base: base({ a: 'number', b: 'string' }) });
     const found = groupRecords(
       ignoring,
@@ -90,7 +90,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('C91, C92: folds the records of one instance in their order', () => {
+  it('C91, C92: folds the records of one instance in order', () => {
     const { instances } = group(
       [{ id: 'x', a: 1, b: 'first' }, { id: 'y' }, { id: 'x', a: 2 }, { id: 'x', b: null }],
       10,
@@ -116,7 +116,7 @@ describe('a batch', () => {
     expect(rejections).toMatchObject([{ position: 2 }]);
   });
 
-  it('C90: gives every position to an instance or to a rejection', () => {
+  it('C90: assigns every position to an instance or to a rejection', () => {
     const record = fc.oneof(
       fc.record({ id: fc.constantFrom('x', 'y', 'z'), a: fc.oneof(fc.integer(), fc.string()) }),
       fc.anything(),
@@ -141,11 +141,11 @@ describe('C82: include', () => {
     expect(readInclude('')).toEqual({ ok: true, fields: new Set() });
   });
 
-  it('tells names that mean none', () => {
+  it('reports unknown names', () => {
     expect(readInclude('state,colour,__proto__,colour')).toEqual({ ok: false, unknown: ['colour', '__proto__'] });
   });
 
-  it('means all but executions and raw results where it is absent', () => {
+  it('means everything but executions and raw results when it is absent', () => {
     const reading = readInclude(undefined);
     const left = reading.ok ? batchIncludes.filter((field) => !reading.fields.has(field)) : [];
     expect(left).toEqual(['executions', 'execution_results']);

@@ -19,9 +19,9 @@ export interface GivenInstance {
   /** Positions of its records in the batch. */
   readonly positions: readonly number[];
   readonly facts: Facts;
-  /** Facts of its records that are not merged, as far as they are listed. */
+  /** Ignored facts of its records, as far as they are listed. */
   readonly ignored: readonly Mismatch[];
-  /** All of them, listed or not. */
+  /** Number of ignored facts, listed or not. */
   readonly ignoredCount: number;
 }
 
@@ -34,29 +34,29 @@ export interface Rejection {
 interface GroupedRecords {
   /** In the order in which the batch first names them (C91). */
   readonly instances: readonly GivenInstance[];
-  /** In the order of the batch, as many as fit. */
+  /** In batch order, as many as fit. */
   readonly rejections: readonly Rejection[];
   /** Records that cannot be merged, listed or not. */
   readonly rejected: number;
-  /** Facts that are not merged, of all records. */
+  /** Ignored facts of all records. */
   readonly ignored: number;
 }
 
-/** Stands in the place of a record that could not even be read. */
+/** Takes the place of a record that could not be parsed. */
 export class UnreadableRecord {
-  /** `error` is the sentence with which it is rejected. */
+  /** `error` is the reason of its rejection. */
   constructor(readonly error: string) {}
 }
 
 /**
- * Rejections that one answer holds, as JSON, about so many bytes: all of about 100,000 short ones. A list of three million zeros must not be
- * answered in forty times its size (C90); an answer in lines holds no list, and has them all.
+ * Approximate bound of the rejections in one answer, bytes of JSON: enough for about 100,000 short ones. The answer to a list of three
+ * million zeros must not be forty times its size (C90). An answer in lines has no such list, and reports all of them.
  */
 export const REJECTION_BYTES = 8 * 1024 * 1024;
-/** Bytes of an entry without its sentence: `{"position":1000000,"error":""},`. */
+/** Bytes of an entry without its reason: `{"position":1000000,"error":""},`. */
 const ENTRY_BYTES = 32;
 
-/** Rejections in the order of the batch: listed as long as they fit, and counted. */
+/** Rejections in batch order: listed as long as they fit, and counted. */
 export class RejectionList {
   readonly listed: Rejection[] = [];
   private seen = 0;
@@ -71,7 +71,7 @@ export class RejectionList {
   add(rejection: Rejection): void {
     this.seen += 1;
     const size = ENTRY_BYTES + rejection.error.length;
-    // After the first that does not fit none is listed: what is omitted are the last ones.
+    // After the first that does not fit none is listed, so that only a tail is omitted.
     if (size > this.bytesLeft) this.bytesLeft = 0;
     else {
       this.bytesLeft -= size;
@@ -80,7 +80,7 @@ export class RejectionList {
   }
 }
 
-/** Ignored facts that the entries of one answer, or of one chunk of lines, list together. Each entry counts its own. */
+/** Maximum of ignored facts that all entries of one answer, or of one chunk of lines, list together. Each entry counts its own. */
 const MOST_IGNORED = 1_000;
 
 interface GroupOptions {
@@ -90,7 +90,7 @@ interface GroupOptions {
   readonly rejectionBytes?: number;
 }
 
-/** Makes instances of records. */
+/** Groups records into instances. */
 export const groupRecords = (
   model: ContextModel,
   records: readonly unknown[],
@@ -131,7 +131,7 @@ export const groupRecords = (
   };
 };
 
-/** Records of one instance, so far. */
+/** Records of one instance so far. */
 interface Gathered {
   readonly positions: number[];
   readonly facts: Map<string, unknown>;
@@ -156,10 +156,10 @@ const readRecord = (model: ContextModel, record: unknown, collections: Collectio
 
 type IncludeReading =
   | { readonly ok: true; readonly fields: ReadonlySet<BatchInclude> }
-  /** Names that mean no field. */
+  /** Names that are unknown. */
   | { readonly ok: false; readonly unknown: readonly string[] };
 
-/** Without `include` a result has everything but what must be asked for by name. */
+/** Without `include` a result has everything except fields that must be requested by name. */
 const USUAL: ReadonlySet<BatchInclude> = new Set(
   batchIncludes.filter((field) => field !== 'executions' && field !== 'execution_results'),
 );

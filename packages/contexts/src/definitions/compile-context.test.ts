@@ -17,7 +17,7 @@ const problemsOf = (parts: DefinitionParts, others?: ContextWorld): readonly Con
 };
 const codesOf = (parts: DefinitionParts): string[] => problemsOf(parts).map(({ code, path }) => `${code} ${path}`);
 
-it('makes a context ready', () => {
+it('compiles a context', () => {
   const { customers, world: both } = customersAndOrders();
   const compilation = compileContext(customers, both);
   expect(compilation).toMatchObject({ ok: true, model: { identity: { key: 'id', type: 'string' } } });
@@ -28,7 +28,7 @@ it('makes a context ready', () => {
 });
 
 describe('C1: problems', () => {
-  it('are all reported at once, with code, place and sentence', () => {
+  it('are all reported at once, with code, position and message', () => {
     const problems = problemsOf({
       identityFact: 'nothing',
       base: [...base({ 'a.b': 'string', twice: 'number' }), { key: 'bad', type: 'number', default_value: 'x' }],
@@ -45,7 +45,7 @@ describe('C1: problems', () => {
     for (const { message } of problems) expect(message).toMatch(/^[A-Z].*\.$/s);
   });
 
-  it('are at most 100', () => {
+  it('are limited to 100', () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`d${index}`, 'missing + 1']));
     expect(problemsOf({ derived: derived(many) })).toHaveLength(100);
   });
@@ -61,7 +61,7 @@ describe('C1: many facts', () => {
     expect(problemsOf({ base: base(facts), derived: many((index) => `f${index} + 1`) })).toEqual([]);
   });
 
-  it('compile where they read whole instances of a context with as many', () => {
+  it('are not caused by reading whole instances of a context with as many facts', () => {
     const orders = definition({
       id: 'orders',
       slug: 'orders',
@@ -73,13 +73,13 @@ describe('C1: many facts', () => {
     expect(compileContext(customers, both)).toMatchObject({ ok: true });
   });
 
-  it('are reported as briefly as few where each names an unknown one', () => {
+  it('have short messages even if each names one of many unknown facts', () => {
     const long = 'x'.repeat(40);
     const problems = problemsOf({ derived: many((index) => `${long}${index} + ${long}`) });
     expect(problems).toHaveLength(100);
   });
 
-  it('are named in part where they form one cycle', () => {
+  it('are named in part if they form one long cycle', () => {
     const [problem] = problemsOf({ derived: many((index) => `d${(index + 1) % MANY}`) });
     expect(problem).toMatchObject({ code: 'cycle' });
     expect(problem?.message).toContain('d0 -> d1 -> d2');
@@ -87,7 +87,7 @@ describe('C1: many facts', () => {
   });
 });
 
-it('C2: a name stands once among base and derived facts', () => {
+it('C2: names are unique among base and derived facts', () => {
   expect(codesOf({ base: base({ a: 'string' }), derived: derived({ a: '1' }) })).toEqual([
     'duplicate_name /schema/derived/0/key',
   ]);
@@ -114,7 +114,7 @@ describe('C3: the identity fact', () => {
   });
 });
 
-it('C4: defaults are of the type of their fact and can be stored', () => {
+it('C4: defaults have the type of their fact and can be stored', () => {
   expect(codesOf({ base: [{ key: 'a', type: 'date', default_value: 'soon' }] })).toEqual([
     'default_mismatch /schema/base/1/default_value',
   ]);
@@ -190,13 +190,13 @@ describe('C7: formulas of derived facts', () => {
     });
   });
 
-  it('carry the place of a problem', () => {
+  it('carry the position of a problem', () => {
     const [problem] = problemsOf({ ...facts, derived: derived({ d: 'quantity + pric' }) });
     expect(problem).toMatchObject({ formula: { code: 'unknown_field', position: 11, length: 4 } });
   });
 });
 
-describe('C8: circles within a context', () => {
+describe('C8: cycles within a context', () => {
   it.each([
     [{ a: 'a + 1' }, 'a -> a'],
     [{ a: 'b', b: 'c', c: 'a' }, 'a -> b -> c -> a'],
@@ -216,7 +216,7 @@ describe('C8: circles within a context', () => {
   });
 });
 
-describe('C9: circles through relationships', () => {
+describe('C9: cycles through relationships', () => {
   const across = (spent: string, net: string): readonly ContextProblem[] => {
     const customers = definition({
       slug: 'customers',
@@ -257,7 +257,7 @@ describe('C9: circles through relationships', () => {
     ['list($orders)', '$customer.total'],
     ['map($orders, o => o)', '$customer.total'],
     ['first($orders)', 'gross + length(keys($customer))'],
-  ])('count what may answer whole instances: %s with %s', (spent, net) => {
+  ])('include formulas that may answer whole instances: %s with %s', (spent, net) => {
     expect(across(spent, net).map(({ code }) => code)).toEqual(['cycle']);
   });
 
@@ -269,7 +269,7 @@ describe('C9: circles through relationships', () => {
     ["last($orders, 'gross')", 'gross - $customer.discount'],
     ['sum(map($orders, o => o.gross))', 'gross - $customer.discount'],
     ["length(filter($orders, 'gross > 10'))", 'gross - $customer.total'],
-  ])('are not seen where there is none: %s with %s', (spent, net) => {
+  ])('are not reported when there are none: %s with %s', (spent, net) => {
     expect(across(spent, net)).toEqual([]);
   });
 });
@@ -296,7 +296,7 @@ describe('C10: relationships', () => {
     expect(codes(parts)).toEqual(expected);
   });
 
-  it('have names of their own', () => {
+  it('have unique names', () => {
     const { customers, orders } = customersAndOrders();
     const twice = [relationship({ name: 'orders' }), relationship({ name: 'orders', id: 'again' })];
     expect(compileContext(customers, world([customers, orders], twice))).toMatchObject({

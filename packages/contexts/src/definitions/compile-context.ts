@@ -17,8 +17,8 @@ type ContextCompilation =
   | { readonly ok: false; readonly problems: readonly ContextProblem[] };
 
 /**
- * Checks a context against its workspace and makes it ready (C1 to C10). Every problem is answered at once, at most 100. The world holds
- * the context itself as it is to be; when a relationship is added, both of its contexts are compiled in the world that has it.
+ * Checks a context against its workspace and compiles it (C1 to C10). All problems are answered at once, at most 100. The world includes
+ * the new form of the context itself; when a relationship is added, both of its contexts are compiled in a world that has it.
  */
 export const compileContext = (definition: ContextDefinition, world: ContextWorld): ContextCompilation => {
   const local = readContext(definition, world);
@@ -48,7 +48,7 @@ const cycleProblem = (cycle: readonly string[]): ContextProblem => ({
   message: `Derived facts cannot depend on themselves: ${shortened(cycle).join(' -> ')}.`,
 });
 
-/** Facts of a circle that its problem names at most. */
+/** Maximum number of facts of a cycle that its problem names. */
 const MOST_NAMED = 20;
 
 const shortened = (cycle: readonly string[]): readonly string[] => {
@@ -61,7 +61,7 @@ const shortened = (cycle: readonly string[]): readonly string[] => {
 const dependenciesOf = (derived: ReadonlyMap<string, DerivedModel>): ReadonlyMap<string, readonly string[]> =>
   new Map([...derived].map(([key, { reads }]) => [key, [...reads.facts].filter((fact) => derived.has(fact))]));
 
-/** Reads one context without looking at circles. */
+/** Reads one context without checking for cycles. */
 const readContext = (definition: ContextDefinition, world: ContextWorld) => {
   const schema = readSchema(definition.schema, definition.identityFact);
   const { relations, problems } = readRelations(definition.id, world);
@@ -83,7 +83,7 @@ interface RelationReading {
   readonly problems: readonly ContextProblem[];
 }
 
-/** Reads the relationships that go out from a context (C10). */
+/** Reads the outgoing relationships of a context (C10). */
 const readRelations = (contextId: string, world: ContextWorld): RelationReading => {
   const relations = new Map<string, Relationship>();
   const problems: ContextProblem[] = [];

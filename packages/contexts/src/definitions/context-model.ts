@@ -4,7 +4,7 @@ import { type IdentityFact } from '../facts/instance-id';
 import { type FormulaReads } from './formula-reads';
 import { type RelationAggregate } from './separate-aggregates';
 
-/** A context as its author defined it, defaults filled in. */
+/** A context as its author defined it, with defaults filled in. */
 export interface ContextDefinition extends DefinitionValues {
   readonly id: string;
   readonly slug: string;
@@ -13,16 +13,16 @@ export interface ContextDefinition extends DefinitionValues {
 /** A relationship of one context to another of the same workspace. */
 export interface Relationship {
   readonly id: string;
-  /** How formulas of the first context call it: `$name`. */
+  /** Its name in formulas of the first context: `$name`. */
   readonly name: string;
   readonly type: RelationType;
   readonly fromContextId: string;
   readonly toContextId: string;
-  /** For `belongs_to` a fact of the first context, else of the other one. */
+  /** For `belongs_to` a fact of the first context, otherwise of the other one. */
   readonly foreignKeyFact: string;
 }
 
-/** All contexts of a workspace with their relationships: what one definition is checked against. */
+/** All contexts of a workspace with their relationships: one definition is checked against it. */
 export interface ContextWorld {
   /** By id. */
   readonly contexts: ReadonlyMap<string, ContextDefinition>;
@@ -33,14 +33,14 @@ export interface ContextWorld {
 export const holderOf = ({ type, fromContextId, toContextId }: Relationship): string =>
   type === 'belongs_to' ? fromContextId : toContextId;
 
-/** A base fact, its settings filled in. */
+/** A base fact with its settings filled in. */
 export interface FactModel {
   readonly key: string;
   readonly type: FactType;
   readonly required: boolean;
   readonly outputOnly: boolean;
   readonly trackHistory: boolean;
-  /** The collection whose members it may hold, where it is limited to one. */
+  /** The collection whose members it may hold, if it is limited to one. */
   readonly collection: string | undefined;
   /** Null: none. */
   readonly defaultValue: unknown;
@@ -53,18 +53,18 @@ export interface DerivedModel {
   readonly defaultValue: unknown;
   readonly formula: CompiledFormula;
   readonly reads: FormulaReads;
-  /** Aggregates over relationships, each once; `rest` is the formula with their names in their places, and what it reads beside them. */
+  /** Distinct aggregates over relationships. `rest` is the formula with their names substituted, and what it reads besides them. */
   readonly aggregates: readonly RelationAggregate[];
   readonly rest: { readonly formula: CompiledFormula; readonly reads: FormulaReads };
 }
 
-/** A context made ready; it never changes. Made by `compileContext`. */
+/** A compiled context; immutable. Made by `compileContext`. */
 export interface ContextModel {
   readonly definition: ContextDefinition;
   readonly identity: IdentityFact;
   /** By name, in the order of the schema. */
   readonly facts: ReadonlyMap<string, FactModel>;
-  /** By name, each after those that it reads. */
+  /** By name, in dependency order. */
   readonly derived: ReadonlyMap<string, DerivedModel>;
   /** Names of derived facts in the order of the schema. */
   readonly derivedNames: readonly string[];
@@ -74,23 +74,23 @@ export interface ContextModel {
 
 /** Why a definition is refused. Codes are stable. */
 export type ContextProblemCode =
-  /** A name that no fact can have. */
+  /** An invalid name of a fact. */
   | 'invalid_name'
-  /** Two facts, or two relationships, of one name. */
+  /** Two facts, or two relationships, with one name. */
   | 'duplicate_name'
-  /** The identity fact is no base fact. */
+  /** The identity fact is not a base fact. */
   | 'identity_unknown'
   /** The identity fact is of a type, or has a setting, that an identity cannot have. */
   | 'identity_unsuitable'
   /** The default is not of the type of its fact. */
   | 'default_mismatch'
-  /** values_only without a collection, or for a type that has none. */
+  /** values_only without a collection, or on a type without members. */
   | 'collection_unsuitable'
-  /** An expression where none belongs, or none where one must be. */
+  /** An expression on a fact that takes none, or none on a fact that needs one. */
   | 'expression_misplaced'
   /** A setting of submitted facts on a derived one. */
   | 'setting_misplaced'
-  /** The formula does not parse, or names what does not exist. */
+  /** The formula does not parse, or names something that does not exist. */
   | 'formula_invalid'
   /** history and previous need the name of a tracked fact, written as a string. */
   | 'history_untracked'
@@ -98,7 +98,7 @@ export type ContextProblemCode =
   | 'cycle'
   /** The other context of a relationship does not exist. */
   | 'context_unknown'
-  /** The foreign key is no base fact of type string or number of the context that holds it. */
+  /** The foreign key is not a base fact of type string or number in the context that holds it. */
   | 'foreign_key_unsuitable';
 
 /** One fault of a definition. */
@@ -108,7 +108,7 @@ export interface ContextProblem {
   readonly path: string;
   /** One sentence for the author. */
   readonly message: string;
-  /** The place within a formula. */
+  /** The position within a formula. */
   readonly formula?: FormulaProblem;
 }
 

@@ -5,17 +5,17 @@ type Dependencies = ReadonlyMap<string, readonly string[]>;
 
 type Ordering =
   | { readonly ok: true; readonly order: readonly string[] }
-  /** A circle, its first node again at its end. */
+  /** A cycle, with its first node repeated at its end. */
   | { readonly ok: false; readonly cycle: readonly string[] };
 
 interface Visit {
   readonly node: string;
-  /** Dependencies not looked at yet. */
+  /** Dependencies not visited yet. */
   readonly open: string[];
 }
 
 /**
- * Orders nodes so that each follows what it depends on; ties keep the order of the map. Dependencies that are no nodes are passed over. Walks
+ * Orders nodes so that each follows its dependencies; ties keep the order of the map. Dependencies that are not nodes are ignored. Walks
  * without recursion, in time linear in nodes and dependencies.
  */
 export const orderByDependency = (dependencies: Dependencies): Ordering => {
@@ -52,8 +52,8 @@ interface ContextReading {
 }
 
 /**
- * A circle of derived facts that goes through relationships (C9), as `slug.fact` along it; undefined where there is none. Only contexts
- * that can be reached from the given one are looked at: a new circle goes through what was saved.
+ * A cycle of derived facts through relationships (C9), as a list of `slug.fact`; undefined if there is none. Only contexts reachable from
+ * the given one are searched, since a new cycle contains the saved context.
  */
 export const findCycleAcross = (
   contextId: string,
@@ -70,7 +70,8 @@ export const findCycleAcross = (
     open.push(...[...reading.relations.values()].map(({ toContextId }) => toContextId));
   }
   const slugOf = (id: string): string => contexts.get(id)?.slug ?? id;
-  // Readers of whole instances depend on one node for all derived facts of their context: an edge for each fact would make the number of edges the square of that of facts.
+  // Readers of whole instances depend on one node that stands for all derived facts of the other context. With an edge per fact the number
+  // of edges would be quadratic.
   const dependencies = new Map<string, readonly string[]>();
   for (const [id, { derived, relations }] of readings) {
     dependencies.set(
@@ -87,11 +88,11 @@ export const findCycleAcross = (
   const isFact = (name: string): boolean => !name.endsWith(ALL);
   const facts = ordering.cycle.filter(isFact);
   const [first] = facts;
-  // The circle may have been entered at a node that is no fact.
+  // The cycle may have been entered at a node that is not a fact.
   return facts.length > 1 && first === facts.at(-1) ? facts : [...facts, ...facts.slice(0, 1)];
 };
 
-/** Ends the name of the node for all derived facts of a context; no fact's name holds a dot. */
+/** Ends the name of the node for all derived facts of a context; no name of a fact contains a dot. */
 const ALL = '..';
 const allOf = (slug: string): string => `${slug}${ALL}`;
 

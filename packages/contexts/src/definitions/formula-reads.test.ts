@@ -12,7 +12,7 @@ const parsed = (text: string): Formula => {
 };
 const reads = (text: string): FormulaReads => readsOf(parsed(text));
 
-/** Every place of an argument in every function of the catalogue, and in those that contexts add. */
+/** Every argument position of every function in the catalogue, and of those that contexts add. */
 const places = [
   ...formulaFunctions.flatMap(({ name, parameters }) =>
     parameters.map(({ type }, index) => ({ name, index, type, count: parameters.length })),
@@ -23,7 +23,7 @@ const places = [
 const callOf = (name: string, count: number, argumentAt: (index: number) => string): string =>
   `${name}(${Array.from({ length: count }, (_, index) => argumentAt(index)).join(', ')})`;
 
-describe('a text in a formula is text', () => {
+describe('a string in a formula is plain text', () => {
   const MISLEADING = ['$relations', '$orders', "history('name')", 'previous(name)', 'total + 1', 'orders.total'];
   const values = places.filter(({ type }) => !/lambda|selector/.test(type));
 
@@ -44,13 +44,13 @@ describe('a text in a formula is text', () => {
     expect(reads(text)).toMatchObject({ namesNoRelation, history: [] });
   });
 
-  it('but for selectors, which are formulas in quotes', () => {
+  it('except selectors, which are formulas in quotes', () => {
     expect([...reads('sum($orders, "total")').related]).toEqual(['total']);
     expect([...reads('filter($orders, "state == \'open\'")').related]).toEqual(['state']);
   });
 });
 
-describe('C45 an aggregate of pieces, with the facts alone that it is said to read, is that of the whole list', () => {
+describe('C45 an aggregate computed in pieces from only the facts that it reads equals that of the whole list', () => {
   const ITEMS: readonly Facts[] = [
     { id: '1', customer: 'c', total: 5, state: 'open' },
     { id: '2', customer: 'c', total: 6 },
@@ -100,7 +100,7 @@ describe('C45 an aggregate of pieces, with the facts alone that it is said to re
     },
   );
 
-  /** Some calls are problems of the definition; what they would answer does not matter. */
+  /** Some calls are problems of the definition; their answers do not matter. */
   const isUsable = (formula: string): boolean => {
     try {
       modelOf({ slug: 'customers', base: base({ rate: 'number' }), derived: derived({ answer: formula }) }, world);

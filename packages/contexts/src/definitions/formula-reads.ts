@@ -8,17 +8,17 @@ import {
 } from '@decision/expressions';
 import { hostFunctions } from './host-functions';
 
-/** Names that a derived fact's formula may read. */
+/** Names that the formula of a derived fact may read. */
 export interface FormulaReads {
   /** Facts of the same instance. */
   readonly facts: ReadonlySet<string>;
   /** Names of relationships. */
   readonly relations: ReadonlySet<string>;
-  /** Those of them whose instances the formula may answer whole. */
+  /** Relationships whose instances the formula may answer as a whole. */
   readonly whole: ReadonlySet<string>;
-  /** Names of facts that it reads of related instances, whichever relation they are of. */
+  /** Names of facts that it reads of related instances, through any relation. */
   readonly related: ReadonlySet<string>;
-  /** The fact that each call of a function over a history names; undefined where its argument is no string. */
+  /** The fact that each call of a history function names; undefined if its argument is not a string. */
   readonly history: readonly (string | undefined)[];
   /** Whether it names `$relations` without a relationship. */
   readonly namesNoRelation: boolean;
@@ -26,10 +26,10 @@ export interface FormulaReads {
 
 const RELATIONS = '$relations';
 
-/** Prefix of the names of aggregates that stand for themselves; no relationship's name begins with it. */
+/** Prefix of the names that replace aggregates; no name of a relationship begins with it. */
 export const AGGREGATE_PREFIX = '$=';
 
-/** Collects what a formula reads (C9). Where it is not plain which facts of related instances are meant, more are told than are read. */
+/** Collects what a formula reads (C9). If it is unclear which facts of related instances are read, the result is a superset. */
 export const readsOf = (formula: Formula): FormulaReads => {
   const reader = new Reader();
   reader.visit(formula.root, false, new Set());
@@ -52,7 +52,7 @@ class Reader {
   anyWhole = false;
   namesNoRelation = false;
 
-  /** `partly`: only members of what the node answers are used, or how many it is. */
+  /** `partly`: only members of the node's value, or its length, are used. */
   visit(node: FormulaNode, partly: boolean, variables: ReadonlySet<string>): void {
     switch (node.kind) {
       case 'name':
@@ -119,7 +119,7 @@ class Reader {
   }
 }
 
-/** Whether only members of an argument are used, where `partly` says it of the call's answer. */
+/** Whether only members of an argument are used, given `partly` for the call's value. */
 const isPartly = (call: Call, position: number, partly: boolean): boolean => {
   const reading = readingOfArgument(call, position);
   return reading === 'parts' || (reading === 'answered' && partly);

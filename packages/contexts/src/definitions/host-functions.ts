@@ -3,7 +3,7 @@ interface HostFunctionEntry {
   /** Fewest and most arguments. */
   readonly minimum: number;
   readonly maximum: number;
-  /** Position of the argument that names the fact whose history a call reads. */
+  /** Position of the argument that names the fact whose history the call reads. */
   readonly historyOf: number;
 }
 

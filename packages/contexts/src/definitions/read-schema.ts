@@ -15,7 +15,7 @@ import { readsOf } from './formula-reads';
 import { hostFunctions } from './host-functions';
 import { separateAggregates } from './separate-aggregates';
 
-/** A derived fact whose formula has not been looked at. */
+/** A derived fact whose formula has not been parsed yet. */
 interface DerivedText {
   readonly key: string;
   readonly type: DerivedType | undefined;
@@ -25,7 +25,7 @@ interface DerivedText {
   readonly path: string;
 }
 
-/** The reading of a schema, with those of its problems that show without its formulas. */
+/** The content of a schema, and those of its problems that are visible without parsing formulas. */
 interface SchemaReading {
   readonly facts: ReadonlyMap<string, FactModel>;
   readonly derived: ReadonlyMap<string, DerivedText>;
@@ -33,7 +33,7 @@ interface SchemaReading {
   readonly problems: readonly ContextProblem[];
 }
 
-/** Reads a schema (C2 to C6). Faulty facts are left out of the maps, so that what follows speaks of its own faults only. */
+/** Reads a schema (C2 to C6). Faulty facts are left out of the maps, so that later checks report only their own problems. */
 export const readSchema = (schema: ContextSchema, identityFact: string): SchemaReading =>
   new SchemaReader().read(schema, identityFact);
 
@@ -157,7 +157,7 @@ export interface FormulaSurroundings {
 }
 
 interface DerivedReading {
-  /** Those whose formula has no problem, in the order of the schema. */
+  /** Facts whose formula has no problem, in the order of the schema. */
   readonly derived: ReadonlyMap<string, DerivedModel>;
   readonly problems: readonly ContextProblem[];
 }

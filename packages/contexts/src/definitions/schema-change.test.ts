@@ -25,14 +25,14 @@ it('C14: settings, defaults and flags may change', () => {
   expect(refusals(after)).toEqual([]);
 });
 
-it('C15: facts may be added that no instance holds undeclared', () => {
+it('C15: facts may be added unless an instance holds them undeclared', () => {
   const after = { ...before, base: [...(before.base ?? []), ...base({ colour: 'string' })] };
   expect(refusals(after)).toEqual([]);
   expect(refusals(after, { holdsUndeclared: (fact) => fact === 'colour' })).toEqual(['fact_held colour']);
   expect(refusals(before, { holdsUndeclared: () => true })).toEqual([]);
 });
 
-it('C16: identity, types, and what is derived stay while there are instances', () => {
+it('C16: identity, types and derived facts cannot change while there are instances', () => {
   const changes: DefinitionParts = {
     identityFact: 'note',
     base: base({ total: 'string', note: 'string', double: 'number' }),
@@ -41,7 +41,7 @@ it('C16: identity, types, and what is derived stay while there are instances', (
   expect(refusals(changes, { hasInstances: false })).toEqual([]);
 });
 
-it('C17: facts may be removed that nothing names', () => {
+it('C17: facts may be removed unless something names them', () => {
   const after = { base: base({ total: 'number' }), derived: before.derived };
   expect(refusals(after)).toEqual([]);
   expect(refusals(after, { assetsNaming: (fact) => (fact === 'note' ? ['discount'] : []) })).toEqual([

@@ -1,12 +1,12 @@
 import { quoted } from '../facts/facts';
 import { type ContextModel } from './context-model';
 
-/** Facts about a context's instances that decide about a change of its definition. */
+/** Facts about a context's instances that decide whether its definition may change. */
 export interface LivingContext {
   readonly hasInstances: boolean;
-  /** Whether some instance holds a fact of this name that is not declared. Asked for added base facts only. */
+  /** Whether some instance holds an undeclared fact of this name. Asked only for added base facts. */
   readonly holdsUndeclared: (fact: string) => boolean;
-  /** Slugs of bound assets that read or write the fact. Asked for removed facts only. */
+  /** Slugs of bound assets that read or write the fact. Asked only for removed facts. */
   readonly assetsNaming: (fact: string) => readonly string[];
 }
 
@@ -18,8 +18,8 @@ interface ChangeRefusal {
 }
 
 /**
- * Whether a context that compiles may become another that compiles (C14 to C18). Every refusal is answered; none means that the change may
- * be made, and that its instances stay as they are. What formulas and relationships name has been checked by `compileContext`.
+ * Checks whether a compiled context may become another compiled context (C14 to C18). All refusals are answered; none means that the change
+ * is allowed and leaves the instances as they are. `compileContext` has already checked the names in formulas and relationships.
  */
 export const refusalsOfChange = (
   before: ContextModel,
@@ -38,7 +38,7 @@ const identityRefusal = (before: ContextModel, after: ContextModel): ChangeRefus
   return [{ code: 'identity_changed', fact: key, message }];
 };
 
-/** The type of a base fact, `derived`, or undefined where there is no such fact. */
+/** The type of a base fact, `derived`, or undefined if there is no such fact. */
 const kindIn = (model: ContextModel, fact: string): string | undefined =>
   model.derived.has(fact) ? 'derived' : model.facts.get(fact)?.type;
 

@@ -4,7 +4,7 @@ import { AGGREGATE_PREFIX, readsOf } from './formula-reads';
 
 /** An aggregate over a relationship within a formula, computed from related instances in pieces (C45). */
 export interface RelationAggregate {
-  /** By what the rest of the formula names it; the same for the same text. */
+  /** Its name in the rest of the formula; equal for equal texts. */
   readonly key: string;
   /** Name of the relationship. */
   readonly relation: string;
@@ -14,12 +14,15 @@ export interface RelationAggregate {
 }
 
 interface SeparatedFormula {
-  /** Names the aggregates where they stood. */
+  /** The formula with aggregates replaced by their names. */
   readonly rest: Formula;
   readonly aggregates: readonly RelationAggregate[];
 }
 
-/** Takes the aggregates over `has_many` relationships out of a formula that can be computed apart from it (ADR 20). */
+/**
+ * Extracts from a formula the aggregates over `has_many` relationships that can be computed separately
+ * (docs/adr/0020-aggregates-in-pieces.md).
+ */
 export const separateAggregates = (
   formula: Formula,
   relations: ReadonlyMap<string, { readonly type: RelationType }>,
@@ -41,7 +44,7 @@ export const separateAggregates = (
   return { rest: { text: formula.text, root }, aggregates: [...aggregates.values()] };
 };
 
-/** The relationship that an aggregate's source names; undefined where it names a member of one. */
+/** The relationship that an aggregate's source names; undefined if it names a member of one. */
 const relationOf = ({ source: { parts } }: FoldableCall): string | undefined => {
   const [first = '', second] = parts;
   if (first === '$relations') return parts.length === 2 ? second : undefined;
@@ -56,5 +59,5 @@ const withChildren = (node: FormulaNode, change: (child: FormulaNode) => Formula
     name,
     Array.isArray(part) ? part.map(changeOne) : changeOne(part),
   ]);
-  return Object.fromEntries(parts) as unknown as FormulaNode; // of the same kind, with nodes where nodes were
+  return Object.fromEntries(parts) as unknown as FormulaNode; // of the same kind: nodes stay nodes
 };

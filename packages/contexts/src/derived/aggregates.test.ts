@@ -41,7 +41,7 @@ const aggregatesOf = (of: ContextModel, items: readonly Facts[], piece = 3): Agg
   return { orders: folds.result() };
 };
 
-it('C45: with aggregates from pieces, derived facts are what they are with the whole list', () => {
+it('C45: derived facts are the same with aggregates in pieces as with the whole list', () => {
   let state = 3;
   const random = (most: number): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) % most;
   for (let run = 0; run < 500; run += 1) {
@@ -64,7 +64,7 @@ it('C45: with aggregates from pieces, derived facts are what they are with the w
   }
 });
 
-it('C45: each aggregate is computed once, and reads the facts that it names alone', () => {
+it('C45: each aggregate is computed once, and reads only the facts that it names', () => {
   const found = aggregatesOver(model, 'orders');
   expect(new Set(found.map(({ key }) => key)).size).toBe(found.length);
   expect(found.find(({ key }) => key === "$=sum($orders, 'total')")?.facts).toEqual(new Set(['total']));
@@ -73,7 +73,7 @@ it('C45: each aggregate is computed once, and reads the facts that it names alon
   expect([...(model.derived.get('spent')?.reads.relations ?? [])]).toEqual(['orders']);
 });
 
-it('C45: a fault of an aggregate counts where the aggregate is asked for, at its place', () => {
+it('C45: a fault of an aggregate counts only if the aggregate is evaluated, and keeps its position', () => {
   const items = [{ state: 'open' }, { state: 'open' }];
   const compute = (some: readonly Facts[]) =>
     deriveFacts(
@@ -87,7 +87,7 @@ it('C45: a fault of an aggregate counts where the aggregate is asked for, at its
   ]);
 });
 
-it('C45: aggregates of other relationships, and those that read whole instances, are left where they are', () => {
+it('C45: aggregates of other relationships, and those that read whole instances, stay in the formula', () => {
   const related = world(
     [...both.contexts.values()],
     [relationship({ name: 'orders' }), relationship({ name: 'latest', type: 'has_one' })],
@@ -114,7 +114,7 @@ it('C46: a list of more than 10,000 instances is read like any other', () => {
   expect(result).toMatchObject({ derived: { last: 11_999 }, failures: [] });
 });
 
-describe('C46: a relationship of which more bytes would be read as a list than there may be', () => {
+describe('C46: a relationship with more bytes than may be read as a list', () => {
   const aggregates: Aggregates = {
     orders: {
       instances: 3,
@@ -125,7 +125,7 @@ describe('C46: a relationship of which more bytes would be read as a list than t
   const sources = { now: NOW, related: {}, aggregates };
   const TOO_LONG = 'orders takes 16,777,217 bytes or more as a list, and at most 16,777,216 are read';
 
-  it('has its aggregates, and the formulas that read the list fail', () => {
+  it('answers its aggregates, and fails the formulas that read the list', () => {
     const { spent, mixed } = FORMULAS;
     const result = deriveFacts(customersWith({ spent, mixed }), { id: 'c' }, sources);
     expect(result.derived).toEqual({ spent: 12 });
@@ -158,7 +158,7 @@ describe('C46: a relationship of which more bytes would be read as a list than t
   });
 });
 
-it('C55: a relation whose aggregates alone were read has instances where they counted some', () => {
+it('C55: a relation of which only aggregates were read has instances if they counted some', () => {
   const asset: BoundAsset = {
     ...{ type: 'rule', slug: 'r', effectiveVersion: '1', outputs: [] },
     inputs: [{ key: 'most', hasDefault: false }],

@@ -10,7 +10,7 @@ const compute = (
   rest: Partial<DerivationSources> = {},
 ) => deriveFacts(model, facts, { now: NOW, related, ...rest });
 
-it('C40: derived facts follow those that they read, whatever the order in which they are written', () => {
+it('C40: derived facts are computed after those that they read, in whatever order they are written', () => {
   const model = modelOf({
     base: base({ n: 'number' }),
     derived: derived({ c: 'b * 10', b: 'a + 1', a: 'n', today_is: 'format_date(now(), "YYYY-MM-DD")' }),
@@ -74,11 +74,11 @@ describe('C42: formulas without an answer', () => {
   ];
   const model = modelOf({ base: base({ secret: 'number' }), derived: facts });
 
-  it('take the default, or have no value', () => {
+  it('leave the default, or no value', () => {
     expect(compute(model, { secret: 424_242 }).derived).toEqual({ covered: -1, nothing: 7, after: 0, falsy: 0 });
   });
 
-  it('are told without values', () => {
+  it('are reported without values', () => {
     const { failures } = compute(model, { secret: 424_242 });
     expect(failures.map(({ fact }) => fact).sort()).toEqual(['covered', 'plain', 'wrong']);
     expect(failures.find(({ fact }) => fact === 'wrong')?.error).toBe(
@@ -88,7 +88,7 @@ describe('C42: formulas without an answer', () => {
   });
 });
 
-it('C42: an answer that cannot be stored is none', () => {
+it('C42: an answer that cannot be stored counts as no value', () => {
   const model = modelOf({
     base: base({ text: 'string' }),
     derived: derived({ marked: 'text + "\u0000"', plain: 'text' }),
@@ -98,7 +98,7 @@ it('C42: an answer that cannot be stored is none', () => {
   expect(failures).toMatchObject([{ fact: 'marked' }]);
 });
 
-it('C43: history and previous see the change under way as the newest', () => {
+it('C43: history and previous see the current change as the newest', () => {
   const model = modelOf({
     base: [{ key: 'score', type: 'number', track_history: true }],
     derived: derived({
@@ -141,12 +141,12 @@ const model = modelOf({
 });
 
 describe('C100: history', () => {
-  it('notes each tracked fact whose value is another than before', () => {
+  it('adds each tracked fact whose value has changed', () => {
     const entries = historyOfChange(model, { score: 1, note: 'a' }, { score: 2, note: 'b' }, NOW);
     expect([...entries]).toEqual([['score', { timestamp: NOW, value: 2 }]]);
   });
 
-  it('notes null too, and the same value not again', () => {
+  it('adds null too, and does not repeat an equal value', () => {
     expect([...historyOfChange(model, { score: 1 }, { score: null }, NOW).values()]).toEqual([
       { timestamp: NOW, value: null },
     ]);

@@ -11,21 +11,21 @@ import { faultOfStoring, fitsType, kindOfValue } from '../facts/fact-type';
 import { type Facts, sameValue, valueOf } from '../facts/facts';
 import { type Aggregates, faultOfList, valueOfAggregate } from './aggregates';
 
-/** Related instances by the name of the relationship: one or null, or a list in order of ids (C41). */
+/** Related instances by the name of the relationship: one or null, or a list ordered by id (C41). */
 export type RelatedInstances = Readonly<Record<string, Facts | null | readonly Facts[]>>;
 
-/** Sources of derived facts beside the facts of their instance. */
+/** Inputs of derived facts besides the facts of their instance. */
 export interface DerivationSources {
   /** Epoch ms: what `now()` answers. */
   readonly now: number;
   readonly related: RelatedInstances;
-  /** Aggregates over relationships. Where those over one are absent, they are computed from its list. */
+  /** Aggregates over relationships. Missing ones are computed from the list of their relationship. */
   readonly aggregates?: Aggregates | undefined;
-  /** Entries newest first, the change under way among them. Default: none. */
+  /** Entries newest first, including the current change. Default: none. */
   readonly history?: HistorySource;
 }
 
-/** A derived fact that its formula did not answer. */
+/** A derived fact whose formula failed. */
 export interface DerivationFailure {
   readonly fact: string;
   /** Without values. */
@@ -39,12 +39,12 @@ interface Derivation {
   readonly failures: readonly DerivationFailure[];
 }
 
-/** Bounds of all formulas of one instance together (C44), in each computation of them. */
+/** Limits of all formulas of one instance together (C44), per computation. */
 const derivationAllowance = { steps: 2_000_000, textLength: 4_000_000 } as const;
 
 /**
- * Computes the derived facts of an instance (C40 to C44) from its base facts, defaults among them. A formula that fails leaves its fact without
- * a value, or with its default; those that read it go on with that.
+ * Computes the derived facts of an instance (C40 to C44) from its base facts, including defaults. A fact whose formula fails has its
+ * default or no value, and the facts that read it use that.
  */
 export const deriveFacts = (model: ContextModel, base: Facts, sources: DerivationSources): Derivation => {
   const known = new Map<string, unknown>(Object.entries(base));
@@ -75,7 +75,7 @@ interface FormulaToRun extends FormulaSurroundings {
   readonly formula: CompiledFormula;
 }
 
-/** The formula with the aggregates that are there already; the whole formula where one is missing. */
+/** The formula with precomputed aggregates; the whole formula if one is missing. */
 const withAggregates = (
   { formula, aggregates, rest }: DerivedModel,
   given: Aggregates | undefined,
@@ -103,7 +103,7 @@ const answerOf = ({ type }: DerivedModel, { formula, ...surroundings }: FormulaT
   const outcome = runFormula(formula, surroundings);
   if (!outcome.ok) return { error: outcome.problem.message, problem: outcome.problem };
   const { value } = outcome;
-  if (faultOfStoring(value) !== undefined) return { error: 'the formula answers what cannot be stored' };
+  if (faultOfStoring(value) !== undefined) return { error: 'the formula answers a value that cannot be stored' };
   if (type === undefined || fitsType(value, type)) return { value };
   return { error: `the formula answers ${kindOfValue(value)} instead of a ${type}` };
 };
@@ -128,7 +128,7 @@ const shown = ({ timestamp, value }: HistoryEntry): unknown => ({
   value,
 });
 
-/** `history('fact')` and `previous('fact')` over entries that already hold the change under way (C43). */
+/** `history('fact')` and `previous('fact')` over entries that already include the current change (C43). */
 const historyHost = (history: HistorySource): ReadonlyMap<string, HostFunction> =>
   new Map<string, HostFunction>([
     ['history', { minimum: 1, maximum: 1, call: (values) => history(factOf(values, 'history')).map(shown) }],
@@ -148,7 +148,7 @@ export type HistorySource = (fact: string) => readonly HistoryEntry[];
 export const noHistory: HistorySource = () => [];
 
 /**
- * The entries that a change of an instance adds (C100): one for each tracked fact whose value is another than before. Without a former state, for each
+ * The entries that a change of an instance adds (C100): one for each tracked fact whose value has changed. For a new instance, one for each
  * tracked fact that has a value.
  */
 export const historyOfChange = (

@@ -32,12 +32,12 @@ describe('C27: types', () => {
   });
 });
 
-it.each(['string', 'number', 'boolean', 'date', 'list', 'object'] as const)('C26: null is of the type %s', (type) => {
+it.each(['string', 'number', 'boolean', 'date', 'list', 'object'] as const)('C26: null has the type %s', (type) => {
   expect(fitsType(null, type)).toBe(true);
   expect(expectedOf[type]).toBeTruthy();
 });
 
-it('names what a value is', () => {
+it('names the type of a value', () => {
   expect([null, [], {}, 'a', 1, true].map(kindOfValue)).toEqual([
     'null',
     'a list',

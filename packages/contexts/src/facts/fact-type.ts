@@ -12,7 +12,7 @@ const fits: Readonly<Record<FactType, (value: unknown) => boolean>> = {
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** Whether a value is of a type; null is of every type (C26, C27). */
+/** Whether a value is of a type; null has every type (C26, C27). */
 export const fitsType = (value: unknown, type: FactType | DerivedType): boolean => value === null || fits[type](value);
 
 /** Description of each type, as the end of a sentence. */
@@ -41,8 +41,8 @@ interface Level {
 }
 
 /**
- * Why a JSON value cannot be stored, as the end of a sentence; undefined where it can (C25). Walks without recursion: the value may
- * nest to any depth.
+ * Why a JSON value cannot be stored, as the end of a sentence; undefined if it can (C25). Walks without recursion, since the value may nest
+ * to any depth.
  */
 export const faultOfStoring = (value: unknown): string | undefined => {
   const open: Level[] = [{ value, depth: 0 }];

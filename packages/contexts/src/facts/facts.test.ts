@@ -41,7 +41,7 @@ it('shortens names in messages', () => {
 const names = fc.constantFrom('a', 'b', 'c', 'constructor', 'toString');
 const facts: fc.Arbitrary<Facts> = fc.dictionary(names, fc.jsonValue({ maxDepth: 2 }));
 
-it('C30: a merge replaces what is given whole and keeps the rest', () => {
+it('C30: a merge replaces given values whole and keeps the rest', () => {
   const before = { a: { x: 1, y: 2 }, b: [1, 2] };
   expect(mergeFacts(before, { a: { x: 3 } }).facts).toEqual({ a: { x: 3 }, b: [1, 2] });
   expect(before).toEqual({ a: { x: 1, y: 2 }, b: [1, 2] });
@@ -56,7 +56,7 @@ it('C31: merging twice is merging once', () => {
   );
 });
 
-it('C32: records without a common fact merge in any order, of a common fact the later stands', () => {
+it('C32: records without a common fact merge in any order; for a common fact the later one wins', () => {
   fc.assert(
     fc.property(facts, facts, facts, (before, first, second) => {
       const merge = (...given: Facts[]): Facts => given.reduce((all, each) => mergeFacts(all, each).facts, before);
@@ -68,13 +68,13 @@ it('C32: records without a common fact merge in any order, of a common fact the 
   );
 });
 
-it('C33: what changed is what has another JSON value', () => {
+it('C33: changed facts are those with a different JSON value', () => {
   const before = { same: { x: 1, y: [1] }, number: 0, gone: 1 };
   const given = { same: { y: [1], x: 1 }, number: -0, gone: null, added: null, other: 2 };
   expect(mergeFacts(before, given).changed).toEqual(['gone', 'added', 'other']);
 });
 
-it('C35: names of a prototype are facts like others', () => {
+it('C35: names of prototype members are ordinary facts', () => {
   expect(valueOf(NO_FACTS, 'constructor')).toBeNull();
   expect(hasValue({}, 'toString')).toBe(false);
   const merged = mergeFacts({}, JSON.parse('{"__proto__": 1, "constructor": 2}') as Facts);
@@ -83,7 +83,7 @@ it('C35: names of a prototype are facts like others', () => {
   expect(merged.changed).toEqual(['__proto__', 'constructor']);
 });
 
-it('compares values without the order of keys, but with that of lists', () => {
+it('ignores the order of keys, but not that of lists', () => {
   expect(sameValue({ a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 })).toBe(true);
   expect(sameValue([1, 2], [2, 1])).toBe(false);
   expect(sameValue('1', 1)).toBe(false);

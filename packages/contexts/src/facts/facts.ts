@@ -2,29 +2,29 @@ import { contextLimits } from '@decision/contracts';
 
 /**
  * Values by the name of their fact; JSON values. Made by spreading and `Object.fromEntries`, read through {@link valueOf}: names such as
- * `constructor` are facts like others.
+ * `constructor` are ordinary facts.
  */
 export type Facts = Readonly<Record<string, unknown>>;
 
 export const NO_FACTS: Facts = Object.freeze({});
 
-/** The value of a fact; null where it was never given and where null was given. */
+/** The value of a fact; null if it was never given or null was given. */
 export const valueOf = (facts: Facts, fact: string): unknown =>
   Object.hasOwn(facts, fact) ? (facts[fact] ?? null) : null;
 
-/** Whether the fact has a value: null is none. */
+/** Whether the fact has a value other than null. */
 export const hasValue = (facts: Facts, fact: string): boolean => valueOf(facts, fact) !== null;
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Whether text holds half of a character that takes two UTF-16 units. */
+/** Whether a text contains a lone surrogate (half of a character that takes two UTF-16 units). */
 export const hasLoneSurrogate = (text: string): boolean => LONE_SURROGATE.test(text);
 
-/** Whether text holds a control character or half of a character. */
+/** Whether a text contains a control character or a lone surrogate. */
 export const isUnprintable = (text: string): boolean => CONTROL.test(text) || hasLoneSurrogate(text);
 
-/** Why a text cannot be the name of a fact, as the end of a sentence; undefined where it can (C2). */
+/** Why a text cannot be the name of a fact, as the end of a sentence; undefined if it can (C2). */
 export const faultOfFactName = (name: string): string | undefined => {
   if (name.length === 0) return 'is empty';
   if (name.length > contextLimits.factNameLength) return `is longer than ${contextLimits.factNameLength} characters`;
@@ -36,18 +36,18 @@ export const faultOfFactName = (name: string): string | undefined => {
 
 const SHOWN = 60;
 
-/** A name in quotes for a message, shortened. */
+/** A quoted name for a message, shortened. */
 export const quoted = (name: string): string =>
   JSON.stringify(name.length > SHOWN ? `${name.slice(0, SHOWN)}...` : name);
 
 /** Result of a merge into an instance. */
 interface Merged {
   readonly facts: Facts;
-  /** Facts whose value is another than before, in the order in which they were given. */
+  /** Facts whose value has changed, in the order in which they were given. */
   readonly changed: readonly string[];
 }
 
-/** Merges by fact (C30): what is given replaces the former value whole, all else stays. Neither argument is changed. */
+/** Merges by fact (C30): a given value replaces the former one whole, and other facts stay. Neither argument is changed. */
 export const mergeFacts = (facts: Facts, given: Facts): Merged => ({
   facts: { ...facts, ...given },
   changed: Object.keys(given).filter(
@@ -56,8 +56,8 @@ export const mergeFacts = (facts: Facts, given: Facts): Merged => ({
 });
 
 /**
- * JSON text in which the keys of objects are sorted: equal values have equal texts. The value nests at most
- * `contextLimits.valueDepth` levels, as all that is merged does.
+ * JSON text with sorted object keys: equal values have equal texts. The value nests at most `contextLimits.valueDepth` levels, like all
+ * merged values.
  */
 export const canonicalJson = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -41,7 +41,7 @@ describe('C20: the identity', () => {
     [number, 'Infinity', undefined],
     [number, '', undefined],
     [text, '', undefined],
-  ] as const)('%j: the path %j means %j', (identity, path, value) => {
+  ] as const)('%j: the path %j refers to %j', (identity, path, value) => {
     expect(identityValueOf(identity, path)).toBe(value);
   });
 });

@@ -40,14 +40,14 @@ it('C21: members of a collection, and lists of them, fit', () => {
   expect(checkRecord(withPolicy('reject', parts), record, noCollections).ok).toBe(false);
 });
 
-it.each(faulty)('C22: ignore drops and names what mismatches: %s %j', (because, record) => {
+it.each(faulty)('C22: ignore drops and names mismatches: %s %j', (because, record) => {
   const check = checkRecord(withPolicy('ignore', parts), { total: 1, ...record, id: 'a' }, collections);
   const facts = Object.hasOwn(record, 'total') ? {} : { total: 1 };
   const [fact = ''] = Object.keys(record);
   expect(check).toMatchObject({ ok: true, facts, ignored: [{ fact, because }], ignoredCount: 1 });
 });
 
-it('C23: reject refuses the record whole, with each mismatch', () => {
+it('C23: reject refuses the whole record, with each mismatch', () => {
   const check = checkRecord(withPolicy('reject', parts), { total: 'x', colour: 1, note: 'fine' }, collections);
   expect(check.ok ? [] : check.mismatches.map(({ fact }) => fact)).toEqual(['total', 'colour']);
 });
@@ -65,7 +65,7 @@ it('C24: store keeps undeclared facts and refuses every other mismatch', () => {
   }
 });
 
-describe('C25: what cannot be stored', () => {
+describe('C25: a value that cannot be stored', () => {
   const nested = (levels: number): unknown => Array.from({ length: levels }).reduce<unknown>((inner) => [inner], 1);
 
   it.each([
@@ -93,7 +93,7 @@ describe('C25: what cannot be stored', () => {
   });
 });
 
-it('C26: null fits every fact, but not those that are not given at all', () => {
+it('C26: null fits every fact except those that cannot be given', () => {
   const record = { total: null, country: null, regions: null };
   expect(checkRecord(withPolicy('reject', parts), record, collections)).toEqual({
     ok: true,
@@ -104,7 +104,7 @@ it('C26: null fits every fact, but not those that are not given at all', () => {
   expect(checkRecord(withPolicy('reject', parts), { score: null }, collections).ok).toBe(false);
 });
 
-it.each(['reject', 'ignore'] as const)('C28: of any number of mismatches %s tells 100 and counts all', (policy) => {
+it.each(['reject', 'ignore'] as const)('C28: of any number of mismatches %s lists 100 and counts all', (policy) => {
   const record = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`x${index}`, 1]));
   const check = checkRecord(withPolicy(policy, parts), { ...record, total: 'x', note: 'fine' }, collections);
   const told = check.ok ? check.ignored : check.mismatches;
@@ -126,16 +126,16 @@ describe('C28: an unknown fact', () => {
     ['Total', 'total'],
     ['contry', 'country'],
     ['region', 'regions'],
-  ])('named %s is told with the one that it is near to, %s', (fact, meant) => {
+  ])('named %s gets the suggestion %s', (fact, meant) => {
     const told = `The context has no fact "${fact}"; did you mean "${meant}"?`;
     expect([sentence(fact), sentence(fact, 'ignore')]).toEqual([told, told]);
   });
 
-  it.each(['colour', 'scor', 'doubl'])('named %s is near to none that may be given', (fact) => {
+  it.each(['colour', 'scor', 'doubl'])('named %s is not close to any that may be given', (fact) => {
     expect(sentence(fact)).toBe(`The context has no fact "${fact}".`);
   });
 
-  it('gets no suggestion where so many names were compared already', () => {
+  it('gets no suggestion after too many comparisons', () => {
     const many = Array.from({ length: 3_000 }, (_, index) => ({
       key: `fact_number_${index}`,
       type: 'number' as const,
@@ -155,6 +155,6 @@ it.each([
   [null, false],
   ['a', false],
   [1, false],
-])('takes %j for a record: %s', (value, expected) => {
+])('accepts %j as a record: %s', (value, expected) => {
   expect(isRecord(value)).toBe(expected);
 });

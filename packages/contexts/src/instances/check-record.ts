@@ -3,7 +3,7 @@ import { type ContextModel, type FactModel } from '../definitions/context-model'
 import { expectedOf, faultOfStoring, fitsType, kindOfValue } from '../facts/fact-type';
 import { type Facts, faultOfFactName, quoted } from '../facts/facts';
 
-/** Members of a collection of values; undefined where there is no such collection. */
+/** Members of a collection of values; undefined if there is no such collection. */
 export type Collections = (name: string) => ReadonlySet<unknown> | undefined;
 
 /** A fact of a record that does not fit. */
@@ -19,17 +19,20 @@ type RecordCheck =
       readonly ok: true;
       /** Facts to merge, without the identity. */
       readonly facts: Facts;
-      /** Facts that are not merged, at most {@link MOST_MISMATCHES} of them. */
+      /** Ignored facts, at most {@link MOST_MISMATCHES} of them. */
       readonly ignored: readonly Mismatch[];
       readonly ignoredCount: number;
     }
-  /** At most {@link MOST_MISMATCHES} of this number are listed. */
+  /** Number of ignored facts, of which at most {@link MOST_MISMATCHES} are listed. */
   | { readonly ok: false; readonly mismatches: readonly Mismatch[]; readonly count: number };
 
-/** Mismatches of one record that are listed; more are counted: a record of a million unknown facts must not be answered in twenty times its size. */
+/**
+ * Maximum of listed mismatches per record; further ones are counted. The answer to a record of a million unknown facts must not be twenty
+ * times its size.
+ */
 export const MOST_MISMATCHES = 100;
 
-/** Decides what of a record is merged (C21 to C28). The identity fact is passed over: who reads the identity has checked it. */
+/** Decides which facts of a record are merged (C21 to C28). The identity fact is skipped, since it was checked when the id was read. */
 export const checkRecord = (
   model: ContextModel,
   record: Facts,
@@ -60,10 +63,10 @@ export const checkRecord = (
   return { ok: true, facts: Object.fromEntries(accepted), ignored: mismatches, ignoredCount: count };
 };
 
-/** Mismatches of one record that its rejection lists. */
+/** Maximum of mismatches that the rejection of one record lists. */
 const LISTED_MISMATCHES = 5;
 
-/** Mismatches as one text; `count` where there are more than these. */
+/** Mismatches as one text; `count` is the number of all, listed or not. */
 export const sentenceOf = (
   mismatches: readonly Pick<Mismatch, 'error'>[],
   count: number = mismatches.length,
@@ -102,7 +105,7 @@ const mismatchOf = (
   return mismatchOfValue(declared, value, collections);
 };
 
-/** Whether a value may stand in a declared fact; also asked of what assets answer. */
+/** Why a value does not fit a declared fact; also used for outputs of assets. */
 export const mismatchOfValue = (
   declared: FactModel,
   value: unknown,
@@ -121,17 +124,17 @@ export const mismatchOfValue = (
   return { fact, because: 'not_in_collection', error };
 };
 
-/** Whether a body is a record at all: an object, neither null nor a list. */
+/** Whether a value is a record at all: an object, neither null nor a list. */
 export const isRecord = (value: unknown): value is Facts =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Characters that are compared with each other at most, for all names together: some 50 ms. Names beyond it get no suggestion. */
+/** Characters that are compared in total, for all names together: some 50 ms. Names beyond it get no suggestion. */
 const MOST_COMPARED = 4_000_000;
-/** Longer names are not compared, and shorter ones are near to too many. */
+/** Longer names are not compared, and shorter ones are close to too many. */
 const LONGEST = 64;
 const SHORTEST = 3;
 
-/** Finds the facts that misspelt names most likely mean, among those that can be given. One serves all records of a request, and bounds what they cost. */
+/** Suggests a fact that can be given for a misspelt name. One finder serves all records of a request, and bounds their total cost. */
 export class NearFacts {
   private readonly names: readonly string[];
   private readonly characters: number;

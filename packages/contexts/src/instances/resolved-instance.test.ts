@@ -11,14 +11,14 @@ const model = modelOf({
   onSchemaMismatch: 'store',
 });
 
-it('C34: a default stands where a fact was never given, and not for null', () => {
+it('C34: a default applies if a fact was never given, and not to null', () => {
   expect(withDefaults(model, { total: 1 })).toEqual({ currency: 'EUR', total: 1 });
   expect(withDefaults(model, { currency: 'USD' })).toEqual({ currency: 'USD' });
   expect(withDefaults(model, { currency: null })).toEqual({ currency: null });
   expect(resolveInstance(model, { currency: null }, alone).need).toContain('currency');
 });
 
-it('C50: what is needed decides the status', () => {
+it('C50: missing required facts decide the status', () => {
   expect(resolveInstance(model, { id: 'a' }, alone)).toMatchObject({
     status: 'pending',
     need: ['total', 'country', 'verdict'],
@@ -28,7 +28,7 @@ it('C50: what is needed decides the status', () => {
   expect(resolveInstance(model, { ...all, total: null }, alone)).toMatchObject({ status: 'pending', need: ['total'] });
 });
 
-it('C51: what is had is told in the order of the schema, then by name', () => {
+it('C51: known facts are listed in the order of the schema, then by name', () => {
   const stored = { zeta: 1, alpha: 2, nil: null, total: 2, country: 'DE', id: 'a' };
   const { have, state, derived: facts } = resolveInstance(model, stored, alone);
   expect(have).toEqual(['id', 'total', 'country', 'currency', 'double', 'label', 'alpha', 'zeta']);

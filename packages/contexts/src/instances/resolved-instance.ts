@@ -12,12 +12,12 @@ export interface ResolvedInstance {
   readonly status: InstanceStatus;
   /** Facts that have a value (C51). */
   readonly have: readonly string[];
-  /** Required facts that have none (C50). */
+  /** Required facts without a value (C50). */
   readonly need: readonly string[];
   readonly failures: readonly DerivationFailure[];
 }
 
-/** Facts with the defaults of those that were never given (C34). */
+/** Facts, with defaults for those that were never given (C34). */
 export const withDefaults = ({ facts: declared }: ContextModel, facts: Facts): Facts => {
   const defaults = [...declared.values()].filter(
     ({ key, defaultValue }) => defaultValue !== null && !Object.hasOwn(facts, key),
@@ -27,7 +27,7 @@ export const withDefaults = ({ facts: declared }: ContextModel, facts: Facts): F
     : { ...Object.fromEntries(defaults.map(({ key, defaultValue }) => [key, defaultValue])), ...facts };
 };
 
-/** Computes what an instance is from what is stored of it. */
+/** Computes the readers' view of an instance from its stored state. */
 export const resolveInstance = (model: ContextModel, stored: Facts, sources: DerivationSources): ResolvedInstance => {
   const base = withDefaults(model, stored);
   const { derived, failures } = deriveFacts(model, base, sources);

@@ -2,7 +2,7 @@ import { base, customersAndOrders, modelOf, relationship } from '../../test/fixt
 import { rule } from '../../test/settling';
 import { foreignKeysOf, linksOf, readersThrough, relationsInUse } from './links';
 
-it('C110: a foreign key with a value links to the instance of that id', () => {
+it('C110: a foreign key with a value links to the instance with that id', () => {
   const { world } = customersAndOrders();
   const both = {
     ...world,
@@ -22,7 +22,7 @@ it('C110: a foreign key with a value links to the instance of that id', () => {
 });
 
 describe('C111: readers', () => {
-  it("are found by the foreign key for has_many and has_one, and by the instance's own name for belongs_to", () => {
+  it('are found by the foreign key for has_many and has_one, and by the own id of the instance for belongs_to', () => {
     expect(readersThrough(relationship({ name: 'orders' }))).toEqual({ by: 'target', foreignKeyFact: 'customer_id' });
     expect(readersThrough(relationship({ name: 'order', type: 'has_one' })).by).toBe('target');
     expect(readersThrough(relationship({ name: 'customer', type: 'belongs_to' })).by).toBe('holder');

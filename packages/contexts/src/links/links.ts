@@ -3,7 +3,7 @@ import { type ContextModel, type ContextWorld, holderOf, type Relationship } fro
 import { type Facts, valueOf } from '../facts/facts';
 import { linkedInstance } from '../facts/instance-id';
 
-/** The facts of a context that name instances of others, in the order of their relationships. */
+/** The foreign keys of a context, in the order of their relationships. */
 export const foreignKeysOf = (contextId: string, { relationships }: ContextWorld): readonly string[] => [
   ...new Set(
     relationships
@@ -12,7 +12,7 @@ export const foreignKeysOf = (contextId: string, { relationships }: ContextWorld
   ),
 ];
 
-/** Which instance each foreign key of an instance names (C110); those that name none are left out. */
+/** The instance that each foreign key of an instance links to (C110); keys that link to none are left out. */
 export const linksOf = (foreignKeys: readonly string[], facts: Facts): ReadonlyMap<string, string> => {
   const links = new Map<string, string>();
   for (const fact of foreignKeys) {
@@ -29,11 +29,11 @@ export const relationsInUse = (model: ContextModel, assets: readonly BoundAsset[
     ...assets.flatMap((asset) => [...relationsRead(asset)]),
   ]);
 
-/** Location of the instances that read a changed one through a relationship. */
+/** How to find the instances that read a changed one through a relationship. */
 type ReaderSide =
-  /** Those that the changed instance's foreign key names, now or before. */
+  /** The instances that the changed instance's foreign key links to, now or before. */
   | { readonly by: 'target'; readonly foreignKeyFact: string }
-  /** Those whose own foreign key names the changed instance. */
+  /** The instances whose own foreign key links to the changed instance. */
   | { readonly by: 'holder'; readonly foreignKeyFact: string };
 
 /** How the readers on the near side of a relationship are found when an instance on its far side changes (C111). */

@@ -14,20 +14,20 @@ import { type Collections } from '../instances/check-record';
 /** The last run of each asset that ever ran, by {@link assetKey}. */
 export type Executions = Readonly<Record<string, ExecutionRecord>>;
 
-/** An instance that is to be settled, with all that decides how. */
+/** An instance to settle, with all inputs of the settling. */
 export interface SettleTask {
   readonly model: ContextModel;
   readonly assets: readonly BoundAsset[];
   /** Stored facts of the instance. */
   readonly facts: Facts;
   readonly executions: Executions;
-  /** History here holds what is committed; what the settling changes is added to it (C43). */
+  /** History here is the committed one; the settling adds its own changes to it (C43). */
   readonly sources: DerivationSources;
-  /** Keys of the only assets that are considered (C72). Default: all. */
+  /** Keys of the assets to consider (C72). Default: all. */
   readonly only?: ReadonlySet<string> | undefined;
-  /** Key of an asset that runs once even where nothing changed (C73). */
+  /** Key of an asset that runs once even if nothing has changed (C73). */
   readonly forced?: string | undefined;
-  /** Keys of assets that this work is part of (C68). */
+  /** Keys of the assets whose runs requested this work (C68). */
   readonly ancestors?: ReadonlySet<string> | undefined;
 }
 
@@ -37,7 +37,7 @@ export type AssetAnswer =
       readonly status: 'success';
       readonly outputs: Facts;
       readonly executionId?: string | undefined;
-      /** What is to be sent if the outputs are written. */
+      /** Notifications to send if the outputs are written. */
       readonly notifications?: readonly SettledNotification[] | undefined;
     }
   | {
@@ -45,34 +45,34 @@ export type AssetAnswer =
       readonly error: string;
       readonly executionId?: string | undefined;
     }
-  /** Nothing can be run at all at the moment (C71). */
+  /** Nothing can be executed at the moment (C71). */
   | { readonly status: 'unavailable'; readonly error: string };
 
 /** An instance while its assets run. */
 export interface SettlingInstance {
-  /** Facts and derived facts as they are now. */
+  /** Current facts and derived facts. */
   state(): Facts;
   /**
-   * Merges facts at once, as a submission would (C78); what becomes due runs in the next round. Answers a sentence about what does not fit, and
-   * undefined where the facts were merged.
+   * Merges facts at once, as a submission would (C78, docs/adr/0042-a-write-to-the-own-instance-joins-its-operation.md); what becomes due
+   * runs in the next round. Answers undefined if the facts were merged, and otherwise a sentence about the mismatch.
    */
   join(facts: Facts): string | undefined;
 }
 
 export interface SettlePorts {
-  /** `successes` is how often the asset has succeeded for this instance before, in this settling and in those before it. */
+  /** `successes` counts the earlier successes of the asset for this instance, in this and earlier settlings. */
   execute(asset: BoundAsset, inputs: Facts, successes: number, settling: SettlingInstance): Promise<AssetAnswer>;
-  /** A short text that is another for every other text. */
+  /** A short text that is unique for each text, such as a hash. */
   readonly hash: (text: string) => string;
   /** Whether the time of this work is over. */
   readonly isOver: () => boolean;
-  /** Whether what is kept of runs takes all the memory that it may: then no asset runs again that had a success in this settling. */
+  /** Whether the memory for tried runs is used up. Then an asset that succeeded in this settling does not run again. */
   readonly isFull: () => boolean;
   /** Memory of tried states that this settling shares with all others of the process; absent if no run can succeed. */
   readonly tried?: TriedMemory;
-  /** Is awaited between rounds, which are as many as it takes: lets other work of the process go on where it is time to. */
+  /** Awaited between rounds, whose number is unbounded: lets other work of the process run when due. */
   readonly pause: () => Promise<void>;
-  /** Receives what `execute` threw; the run itself says only that there was no answer (C74). */
+  /** Called with the error that `execute` threw; the run itself only says that there was no answer (C74). */
   readonly onFault: (asset: BoundAsset, error: unknown) => void;
   readonly collections: Collections;
 }
@@ -82,16 +82,16 @@ export interface AssetRun {
   readonly type: AssetKind;
   readonly slug: string;
   readonly status: ExecutionStatus;
-  /** Whether the executor was not there at all; it does not count as run then. */
+  /** Whether no executor was available; then it does not count as a run. */
   readonly unavailable?: boolean;
   readonly error?: string;
-  /** Name of the run among decisions; absent where nothing was evaluated. */
+  /** Id of the run among decisions; absent if nothing was evaluated. */
   readonly executionId?: string;
   /** Answer of the asset, after a success. */
   readonly result?: Facts;
   /** Names of the facts that were written, after a success. */
   readonly written?: readonly string[];
-  /** Names of facts that were cleared after a success, since the asset owned them and did not answer them again (C66). Absent: none. */
+  /** Names of facts that a success cleared, since the asset owned them and did not answer them again (C66). Absent: none. */
   readonly cleared?: readonly string[];
 }
 
@@ -106,19 +106,19 @@ export interface Settled {
   readonly ended: SettleEnd;
   /** Keys of assets that were due when it ended without a fixpoint. */
   readonly unfinished: readonly string[];
-  /** Why assets could not be run at all; undefined where they could. */
+  /** Why assets could not run at all; undefined if they could. */
   readonly degraded: string | undefined;
-  /** Whether any asset that was considered had what it needs. */
+  /** Whether any considered asset was ready. */
   readonly anyReady: boolean;
-  /** Rounds in which assets ran. Undefined: a worker of a release that does not count them settled. */
+  /** Rounds in which assets ran. Undefined: settled by a worker of a release that does not count them. */
   readonly rounds?: number | undefined;
-  /** What its runs that were written ask to be sent, in their order; undefined where that is nothing. */
+  /** Notifications of the runs whose outputs were written, in order; undefined if there are none. */
   readonly notifications?: readonly SettledNotification[] | undefined;
 }
 
 /**
- * Counts the memory of what settlings have tried, for all of a process together: each is bounded by itself, but many can be under way at once. Who takes
- * part says when what it took is free again.
+ * Counts the memory of tried runs over all settlings of a process: each settling has its own bound, but many can be under way at once. Each
+ * settling releases what it took.
  */
 export class TriedMemory {
   private taken = 0;
@@ -143,7 +143,7 @@ export class TriedMemory {
   }
 }
 
-/** Circumstances of a settling that decide about its outcome. */
+/** Circumstances of a settling that decide its outcome. */
 interface OutcomeSurroundings {
   readonly hasAssets: boolean;
   readonly autoExecute: boolean;
@@ -153,11 +153,11 @@ interface OutcomeSurroundings {
 
 export type Outcome = { readonly triggered: true } | { readonly triggered: false; readonly reason: UntriggeredReason };
 
-/** Whether an asset ran, whatever came of it (C80). */
+/** Whether an asset ran, successfully or not (C80). */
 export const hasRun = ({ status, unavailable = false }: AssetRun): boolean =>
   !unavailable && (status === 'success' || status === 'evaluation_error' || status === 'infrastructure_error');
 
-/** Whether a submission triggered anything, and if not, why (C81): the first reason that holds. */
+/** Whether a submission triggered anything, and if not, the first reason that applies (C81). */
 export const outcomeOf = ({ runs, anyReady }: Settled, surroundings: OutcomeSurroundings): Outcome => {
   if (runs.some(hasRun)) return { triggered: true };
   return { triggered: false, reason: reasonOf(runs, anyReady, surroundings) };

@@ -25,7 +25,7 @@ describe('rounds', () => {
     tiering: ({ score }) => success({ tier: Number(score) > 5 ? 'gold' : 'tin' }),
   };
 
-  it('C60: what a round wrote is what the next one reads', async () => {
+  it('C60: a round reads what the previous one wrote', async () => {
     const settled = await settleWith(model, [tiering, scoring], { total: 100 }, answers);
     expect(settled.calls).toEqual(['scoring({"total":100})', 'tiering({"score":10})']);
     expect(settled).toMatchObject({
@@ -40,7 +40,7 @@ describe('rounds', () => {
     ]);
   });
 
-  it('C60: derived facts are computed again between rounds', async () => {
+  it('C60: derived facts are recomputed between rounds', async () => {
     const raise = rule('raise', ['note'], ['total']);
     const price = rule('price', ['double'], ['tier']);
     const settled = await settleWith(
@@ -58,7 +58,7 @@ describe('rounds', () => {
     expect(settled.calls).toEqual(['raise({"note":"x"})', 'price({"double":42})']);
   });
 
-  it('C61, C69: an asset with the version and inputs of its last success is skipped, once', async () => {
+  it('C61, C69: an asset with the version and inputs of its last success is skipped, and listed once', async () => {
     const first = await settleWith(model, [scoring, tiering], { total: 100 }, answers);
     const again = await settleWith(model, [scoring, tiering], first.facts, answers, { executions: first.executions });
     expect(again.calls).toEqual([]);
@@ -69,7 +69,7 @@ describe('rounds', () => {
     expect(again).toMatchObject({ facts: first.facts, executions: first.executions, anyReady: true });
   });
 
-  it('C61: a new version runs although the inputs are the same', async () => {
+  it('C61: a new version runs even if the inputs are the same', async () => {
     const first = await settleWith(model, [scoring], { total: 100 }, answers);
     const renewed = { ...scoring, effectiveVersion: 'v2' };
     const again = await settleWith(model, [renewed], first.facts, answers, { executions: first.executions });
@@ -77,7 +77,7 @@ describe('rounds', () => {
     expect(again.executions['rule:scoring']).toMatchObject({ effective_version: 'v2', run_count: 2 });
   });
 
-  it('C62: facts that the asset does not read change nothing, nor does the order of keys', async () => {
+  it('C62: neither facts that the asset does not read nor the order of keys matter', async () => {
     const offering = rule('offering', ['offer'], ['note']);
     const answer = { offering: () => success({ note: 'x' }) };
     const first = await settleWith(model, [offering], { total: 1, offer: { a: 1, b: 2 } }, answer);
@@ -88,7 +88,7 @@ describe('rounds', () => {
   });
 
   it.each(['evaluation_error', 'infrastructure_error'] as const)(
-    'C63: %s is tried once in a settling and again in the next, what succeeded is not',
+    'C63: after %s an asset is tried once per settling, while a success is not repeated',
     async (status) => {
       const mixed: Answers = { ...answers, tiering: failing(status) };
       const first = await settleWith(model, [scoring, tiering], { total: 100 }, mixed);
@@ -102,7 +102,7 @@ describe('rounds', () => {
     },
   );
 
-  it('C64: of two assets that write one fact in one round the later in order stands', async () => {
+  it('C64: if two assets write one fact in one round, the later in order wins', async () => {
     const assets = [rule('b', ['total'], ['tier']), rule('a', ['total'], ['tier'])];
     const settled = await settleWith(
       model,
@@ -117,17 +117,17 @@ describe('rounds', () => {
 describe('C67: a settling that finds no fixpoint', () => {
   const counters = modelOf({ base: base({ a: 'number!', b: 'number' }) });
 
-  it('stops where a state repeats', async () => {
+  it('stops when a state repeats', async () => {
     const flip = rule('flip', ['a'], ['a']);
     const settled = await settleWith(counters, [flip], { a: 0 }, { flip: ({ a }) => success({ a: 1 - Number(a) }) });
     expect(settled).toMatchObject({ ended: 'repeated_state', unfinished: ['rule:flip'] });
     expect(settled.calls).toHaveLength(2);
   });
 
-  it('stops where what it has tried takes the memory that there is for it', async () => {
+  it('stops when its tried states use up their memory', async () => {
     const climb = rule('climb', ['a', 'text'], ['a']);
     const texts = modelOf({ base: base({ a: 'number!', text: 'string' }) });
-    const text = 'x'.repeat(TRIED_BYTES / 1_000); // the hash of these tests is the text itself
+    const text = 'x'.repeat(TRIED_BYTES / 1_000); // these tests use the text itself as its hash
     const answers: Answers = { climb: ({ a }) => success({ a: Number(a) + 1 }) };
     const settled = await settleWith(texts, [climb], { a: 0, text }, answers);
     expect(settled).toMatchObject({ ended: 'memory_bound', unfinished: ['rule:climb'] });
@@ -136,7 +136,7 @@ describe('C67: a settling that finds no fixpoint', () => {
     expect(settled.facts['a']).toBe(settled.calls.length);
   });
 
-  it('stops with a small part of its own where all settlings of the process have taken what they share, and frees it', async () => {
+  it('stops with a small reserve of its own when all settlings of the process have used the shared memory, and releases it', async () => {
     const climb = rule('climb', ['a'], ['a']);
     const answers: Answers = { climb: ({ a }) => success({ a: Math.min(100_000, Number(a) + 1) }) };
     const tried = new TriedMemory(4 * OWN_TRIED_BYTES);
@@ -174,7 +174,7 @@ describe('C67: a settling that finds no fixpoint', () => {
     expect(settled).toMatchObject({ ended: 'deadline', unfinished: ['rule:climb'], facts: { a: 3 } });
   });
 
-  it('reaches one where facts stop changing', async () => {
+  it('ends when facts stop changing', async () => {
     const climb = rule('climb', ['a'], ['a']);
     const settled = await settleWith(
       counters,
@@ -185,7 +185,7 @@ describe('C67: a settling that finds no fixpoint', () => {
     expect(settled).toMatchObject({ ended: 'fixpoint', facts: { a: 5 } });
   });
 
-  it('needs no more rounds than assets where none feeds back', async () => {
+  it('needs no more rounds than assets if none feeds back', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.integer(), async (count, seed) => {
         const names = Array.from({ length: count + 1 }, (_, index) => `f${index}`);
@@ -208,7 +208,7 @@ describe('C67: a settling that finds no fixpoint', () => {
   });
 });
 
-it('C68: an asset that this work is part of is not run again', async () => {
+it('C68: an asset whose run requested this work is not run again', async () => {
   const settled = await settleWith(
     model,
     [rule('outer', ['total'], ['tier'])],
@@ -254,7 +254,7 @@ it('C70: executions hold the last run and the last success', async () => {
   });
 });
 
-it('C70: an error is kept as the database can hold it', async () => {
+it('C70: an error is stored in a form that the database can hold', async () => {
   const error = `\0${'x'.repeat(2_000)}`;
   const settled = await settleWith(
     model,
@@ -265,7 +265,7 @@ it('C70: an error is kept as the database can hold it', async () => {
   expect(settled.executions['rule:r']?.error).toBe(`?${'x'.repeat(999)}`);
 });
 
-it('C71: an executor that is away is told of, and leaves no trace in executions', async () => {
+it('C71: an unavailable executor is reported, and leaves no trace in executions', async () => {
   const settled = await settleWith(
     model,
     [rule('scoring', ['total'], ['score'])],
@@ -277,7 +277,7 @@ it('C71: an executor that is away is told of, and leaves no trace in executions'
   expect(settled.runs).toMatchObject([{ status: 'infrastructure_error', unavailable: true }]);
 });
 
-it('C72: only registered evaluations are considered where the context does not execute by itself', async () => {
+it('C72: only registered evaluations are considered if the context does not execute by itself', async () => {
   const assets = [rule('a', ['total'], ['tier']), rule('b', ['total'], ['note'])];
   const answers: Answers = { a: () => success({ tier: 'x' }), b: () => success({ note: 'y' }) };
   expect((await settleWith(model, assets, { total: 1 }, answers, { only: new Set() })).calls).toEqual([]);
@@ -286,7 +286,7 @@ it('C72: only registered evaluations are considered where the context does not e
   ]);
 });
 
-it('C73: a forced asset runs once although nothing changed', async () => {
+it('C73: a forced asset runs once even if nothing has changed', async () => {
   const asset = rule('scoring', ['total'], ['score']);
   const answers: Answers = { scoring: () => success({ score: 1 }) };
   const first = await settleWith(model, [asset], { total: 1 }, answers);
@@ -298,7 +298,7 @@ it('C73: a forced asset runs once although nothing changed', async () => {
   expect(again.executions['rule:scoring']?.run_count).toBe(2);
 });
 
-it('C74, C75: an executor that throws fails its asset alone', async () => {
+it('C74, C75: an executor that throws fails only its asset', async () => {
   const assets = [rule('absent', ['total'], ['note']), rule('scoring', ['total'], ['score'])];
   const settled = await settleWith(model, assets, { total: 1 }, { scoring: () => success({ score: 1 }) });
   expect(settled.runs).toMatchObject([
@@ -309,7 +309,7 @@ it('C74, C75: an executor that throws fails its asset alone', async () => {
   expect(settled.faults).toEqual(['absent: no such rule']);
 });
 
-it('C43: derived facts see what this settling changes as the newest entry', async () => {
+it('C43: derived facts see the changes of this settling as the newest entry', async () => {
   const tracked = modelOf({
     base: [{ key: 'score', type: 'number', track_history: true }, ...base({ total: 'number!', seen: 'number' })],
     derived: derived({ before: 'previous("score")' }),
@@ -371,7 +371,7 @@ it('C52: an asset reads relationships as $relations', async () => {
   expect(settled.calls).toEqual(['judge({"$relations":{"orders":[{"id":"o-1"}]}})']);
 });
 
-describe('C78: facts that an asset joins to the operation that runs it', () => {
+describe('C78: facts that an asset merges into the operation that runs it', () => {
   const scoring = rule('scoring', ['total'], ['score']);
   const tiering = rule('tiering', ['tier'], ['note']);
   const strict = withPolicy('reject', {
@@ -385,7 +385,7 @@ describe('C78: facts that an asset joins to the operation that runs it', () => {
       return faults.length > 0 ? { status: 'infrastructure_error', error: faults.join(' ') } : success({ score: 1 });
     };
 
-  it('are facts of the instance at once, and make others due in the next round', async () => {
+  it('are facts of the instance at once, and make other assets due in the next round', async () => {
     const states: Facts[] = [];
     const settled = await settleWith(
       model,
@@ -411,7 +411,7 @@ describe('C78: facts that an asset joins to the operation that runs it', () => {
     expect(settled.ended).toBe('fixpoint');
   });
 
-  it('come before what the assets of the round answer', async () => {
+  it('are written before the outputs of the round', async () => {
     const settled = await settleWith(
       model,
       [scoring, rule('later', ['total'], ['note'])],
@@ -421,7 +421,7 @@ describe('C78: facts that an asset joins to the operation that runs it', () => {
     expect(settled.facts).toMatchObject({ note: 'answered' });
   });
 
-  it('take facts from the asset that owns them, which does not clear them then', async () => {
+  it('take ownership from the asset that wrote them, which then does not clear them', async () => {
     const first = await settleWith(model, [tiering], { tier: 'a' }, { tiering: () => success({ note: 'x' }) });
     const settled = await settleWith(
       model,
@@ -434,7 +434,7 @@ describe('C78: facts that an asset joins to the operation that runs it', () => {
     expect(settled.runs.find(({ slug }) => slug === 'tiering')).not.toHaveProperty('cleared');
   });
 
-  it('stay although the asset fails afterwards', async () => {
+  it('stay even if the asset fails afterwards', async () => {
     const settled = await settleWith(
       model,
       [scoring],
@@ -454,13 +454,13 @@ describe('C78: facts that an asset joins to the operation that runs it', () => {
     ['a derived fact', { double: 4 }, 'The fact "double" is derived and cannot be given.'],
     ['an output_only fact', { score: 4 }, 'The fact "score" is output_only: only bound rules and flows write it.'],
     ['another identity', { id: 'other' }, 'The identity fact "id" of an instance cannot be changed.'],
-  ])('are refused where a submission would be: %s', async (_what, facts, error) => {
+  ])('are refused like a submission: %s', async (_what, facts, error) => {
     const settled = await settleWith(strict, [scoring], { id: 'o-1', total: 1 }, { scoring: joining(facts) });
     expect(settled.runs).toMatchObject([{ status: 'infrastructure_error', error }]);
     expect(settled.facts).toEqual({ id: 'o-1', total: 1 });
   });
 
-  it('may name the identity that the instance has', async () => {
+  it('may include the identity of the instance', async () => {
     const settled = await settleWith(model, [scoring], { id: 'o-1', total: 1 }, { scoring: joining({ id: 'o-1' }) });
     expect(settled.runs).toMatchObject([{ status: 'success' }]);
   });
@@ -482,7 +482,7 @@ describe('C78: facts that an asset joins to the operation that runs it', () => {
     expect(settled.facts).not.toHaveProperty('note');
   });
 
-  it('end in a repeated state where they lead back to inputs of a success', async () => {
+  it('end as a repeated state if they lead back to inputs of a success', async () => {
     const settled = await settleWith(
       model,
       [scoring],

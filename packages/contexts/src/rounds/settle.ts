@@ -19,19 +19,19 @@ import {
 } from './settle-task';
 import { disownFacts, noteRun, writeOutputs } from './write-outputs';
 
-/** Bytes that the versions and inputs which a settling has tried may take; beyond them it stops (C67). About 65,000 rounds of one asset. */
+/** Bytes of the tried versions and inputs of one settling; beyond it the settling stops (C67). About 65,000 rounds of one asset. */
 export const TRIED_BYTES = 16 * 1024 * 1024;
-/** Bytes that each settling has for itself, even if the others of the process have taken all that they share. About 250 rounds of one asset. */
+/** Bytes reserved for each settling, even if the others have used all of the shared memory. About 250 rounds of one asset. */
 export const OWN_TRIED_BYTES = 64 * 1024;
 
 /**
- * Runs the assets of an instance in rounds until nothing is due, or says why it stopped (C60 to C75). An asset is due where it is ready and its
- * version or inputs are not those of its last success.
+ * Runs the assets of an instance in rounds until nothing is due, or says why it stopped (C60 to C75). An asset is due if it is ready and
+ * its version or inputs differ from those of its last success.
  */
 export const settle = (task: SettleTask, ports: SettlePorts): Promise<Settled> =>
   new Settling(task, ports).runAndFree();
 
-/** An asset with what it would be given. */
+/** An asset with its would-be inputs. */
 interface Candidate {
   readonly asset: BoundAsset;
   readonly key: string;
@@ -40,19 +40,19 @@ interface Candidate {
 }
 
 class Settling implements SettlingInstance {
-  /** Whether assets run now, which may join facts. */
+  /** Whether assets are running, so that they may merge facts. */
   private isRunning = false;
   private facts: Facts;
   private executions: Executions;
-  /** The state of these facts. */
+  /** The state computed from these facts. */
   private resolved: { readonly facts: Facts; readonly state: Facts } | undefined;
   private readonly considered: readonly BoundAsset[];
-  /** Outcome of each asset, by key; the last run stands. */
+  /** Outcome of each asset, by key; the last run counts. */
   private readonly runs = new Map<string, AssetRun>();
-  /** Versions and inputs with which an asset was tried and failed, and with which it succeeded. */
+  /** Versions and inputs that were tried, by whether the asset failed or succeeded. */
   private readonly failed = new Set<string>();
   private readonly succeeded = new Set<string>();
-  /** Bytes of both, about. */
+  /** Approximate bytes of both. */
   private triedBytes = 0;
   /** Hash of the last inputs of each asset, by key. */
   private readonly hashes = new Map<string, { readonly text: string; readonly hash: string }>();
@@ -99,7 +99,7 @@ class Settling implements SettlingInstance {
     }
   }
 
-  /** The same facts are not derived twice, however often they are read. */
+  /** Caches the state, so that unchanged facts are not derived again. */
   state(): Facts {
     if (this.resolved?.facts !== this.facts) {
       const { model, sources } = this.task;
@@ -122,14 +122,14 @@ class Settling implements SettlingInstance {
     return undefined;
   }
 
-  /** Without feedback no asset runs again: what runs for the first time is never refused for memory. */
+  /** Without feedback no asset runs twice, and a first run is never refused for memory. */
   private isFull(due: readonly Candidate[]): boolean {
     if (!due.some(({ key }) => this.runs.get(key)?.status === 'success')) return false;
     const { isFull, tried } = this.ports;
     return this.triedBytes > TRIED_BYTES || (this.triedBytes > OWN_TRIED_BYTES && tried?.isFull === true) || isFull();
   }
 
-  /** Assets that are ready and due; those that are ready and not due are noted as skipped. */
+  /** Assets that are ready and due; those that are ready but not due are recorded as skipped. */
   private findDue(): readonly Candidate[] {
     const { model, sources, ancestors } = this.task;
     const state = this.state();
@@ -147,7 +147,7 @@ class Settling implements SettlingInstance {
     return due;
   }
 
-  /** Mostly a round leaves the inputs of most assets as they were. */
+  /** Most rounds leave the inputs of most assets unchanged. */
   private hashOf(key: string, inputs: Facts): string {
     const text = canonicalJson(inputs);
     const last = this.hashes.get(key);
@@ -247,7 +247,7 @@ class Settling implements SettlingInstance {
     this.executions = noteRun(this.executions, { asset, status, inputHash, now, written, error });
   }
 
-  /** Committed entries, behind the changes of this settling. */
+  /** Committed entries follow the changes of this settling. */
   private historyNow(committed: HistorySource): HistorySource {
     const { model, facts: before, sources } = this.task;
     const changes = historyOfChange(model, before, this.facts, sources.now);
@@ -265,13 +265,13 @@ class Settling implements SettlingInstance {
   }
 }
 
-/** Bytes of a text for each UTF-16 unit at most, and its overhead in a set. */
+/** Maximum bytes of a text per UTF-16 unit, and its overhead in a set. */
 const BYTES_OF_UNIT = 2;
 const BYTES_OF_ENTRY = 64;
 
 const NO_ANSWER: AssetAnswer = { status: 'infrastructure_error', error: 'The execution broke off without an answer.' };
 
-/** What failed is the same run when it is tried again. */
+/** Trying a failed run again is the same run. */
 const successesOf = (record: ExecutionRecord | undefined): number =>
   record === undefined ? 0 : record.run_count - (record.failure_count ?? 0);
 

@@ -13,7 +13,7 @@ const model = modelOf({
   derived: derived({ double: 'total * 2' }),
 });
 
-describe('C65: an answer of the wrong shape', () => {
+describe('C65: an invalid answer', () => {
   const asset = rule('odd', ['total'], ['tier']);
   const answering = (outputs: Facts, on = model) =>
     settleWith(on, [asset], { total: 1 }, { odd: () => success(outputs) });
@@ -30,7 +30,7 @@ describe('C65: an answer of the wrong shape', () => {
     expect(settled.executions['rule:odd']).toMatchObject({ status: 'evaluation_error', written_to_context: [] });
   });
 
-  it('follows the policy of the context where it has an undeclared fact', async () => {
+  it('with an undeclared fact follows the policy of the context', async () => {
     const facts = { base: base({ total: 'number!', tier: 'string' }) };
     expect((await answering({ extra: 1, tier: 'x' }, withPolicy('ignore', facts))).facts).toEqual({
       total: 1,
@@ -44,7 +44,7 @@ describe('C65: an answer of the wrong shape', () => {
     expect((await answering({ extra: 1, tier: 'x' }, withPolicy('reject', facts))).facts).toEqual({ total: 1 });
   });
 
-  it('named __proto__ is refused where undeclared facts are stored', async () => {
+  it('with a fact __proto__ is refused even if undeclared facts are stored', async () => {
     const settled = await answering(
       JSON.parse('{"__proto__": {"tier": "gold"}}') as Facts,
       withPolicy('store', { base: base({ total: 'number!' }) }),
@@ -66,7 +66,7 @@ describe('C66: a fact that the asset no longer answers', () => {
     two: () => success({ tier: 'two' }),
   };
 
-  it('is cleared and reported, unless another asset wrote it since', async () => {
+  it('is cleared and reported, unless another asset has written it since', async () => {
     const two = rule('two', ['double'], ['tier']);
     const first = await settleWith(model, [one, two], { total: 1 }, answers);
     expect(first.facts).toEqual({ total: 1, tier: 'two', note: 'first' });
@@ -85,7 +85,7 @@ describe('C66: a fact that the asset no longer answers', () => {
     ['another value', 'mine'],
     ['null', null],
     ['the same value', 'first'],
-  ])('keeps %s that was submitted since', async (_, note) => {
+  ])('keeps %s submitted since then', async (_, note) => {
     const first = await settleWith(model, [one], { total: 1 }, answers);
     const executions = disownFacts(first.executions, ['note', 'total']);
     const again = await settleWith(model, [one], { ...first.facts, note, total: 2 }, answers, { executions });
@@ -93,7 +93,7 @@ describe('C66: a fact that the asset no longer answers', () => {
     expect(again.runs).toMatchObject([{ written: [], cleared: ['tier'] }]);
   });
 
-  it('stays where the asset fails, and is cleared by the next success', async () => {
+  it('stays if the asset fails, and is cleared by the next success', async () => {
     const first = await settleWith(model, [one], { total: 1 }, answers);
     const { executions } = await settleWith(
       model,
@@ -106,15 +106,15 @@ describe('C66: a fact that the asset no longer answers', () => {
     expect(again.runs).toMatchObject([{ cleared: ['tier', 'note'] }]);
   });
 
-  it('stays where the record of the asset does not say what it owns', async () => {
+  it('stays if the record of the asset does not list what it owns', async () => {
     const first = await settleWith(model, [one], { total: 1 }, answers);
     const text = JSON.stringify(first.executions, (key, value: unknown) => (key === 'owned_facts' ? undefined : value));
-    const executions = JSON.parse(text) as Executions; // the same but for one member
+    const executions = JSON.parse(text) as Executions; // the same except for one member
     const again = await settleWith(model, [one], { ...first.facts, total: 2 }, answers, { executions });
     expect(again.facts).toEqual({ ...first.facts, total: 2 });
   });
 
-  it('is never one that a client gave last, whatever clients and assets do in whatever order', async () => {
+  it('is never one that a client gave last, for any sequence of writes', async () => {
     const written = ['tier', 'note', 'score'] as const;
     const assets = [rule('one', ['total'], written), rule('two', ['total'], written)];
     const some = fc.subarray([...written]);

@@ -14,7 +14,7 @@ type OutputsWrite =
       /** Facts that lost their value (C66). */
       readonly cleared: readonly string[];
     }
-  /** A sentence about the answer, which is written not at all (C65). */
+  /** Why no part of the answer is written (C65). */
   | { readonly ok: false; readonly error: string };
 
 interface OutputsToWrite {
@@ -27,7 +27,7 @@ interface OutputsToWrite {
   readonly executions: Executions;
 }
 
-/** Writes what an asset answered into the facts (C64 to C66). Nothing that is given is changed. */
+/** Merges an asset's answer into the facts (C64 to C66). The arguments are not changed. */
 export const writeOutputs = (task: OutputsToWrite): OutputsWrite => {
   const { model, outputs, facts } = task;
   const kept: [string, unknown][] = [];
@@ -49,21 +49,21 @@ const faultOfOutput = ({ model, collections }: OutputsToWrite, fact: string, val
   if (model.derived.has(fact)) return `${answers}, which is derived.`;
   const declared = model.facts.get(fact);
   if (declared === undefined && model.definition.onSchemaMismatch === 'reject')
-    return `${answers}, which is no fact of the context.`;
+    return `${answers}, which is not a fact of the context.`;
   if (declared === undefined && model.definition.onSchemaMismatch === 'ignore') return undefined;
   const unstorable = faultOfFactName(fact) ?? faultOfStoring(value);
   if (unstorable !== undefined) return `${answers}, which ${unstorable}.`;
   return declared === undefined ? undefined : mismatchOfValue(declared, value, collections)?.error;
 };
 
-/** Facts that this asset owns, that have a value or null, and that it did not answer again (C66). */
+/** Facts that this asset owns, that are set (even to null), and that it did not answer again (C66). */
 const factsLeftOut = ({ asset, facts, executions }: OutputsToWrite, written: readonly string[]): readonly string[] => {
   const kept = new Set(written);
   const owned = executions[assetKey(asset)]?.owned_facts ?? [];
   return owned.filter((fact) => !kept.has(fact) && Object.hasOwn(facts, fact));
 };
 
-/** A run that is to be noted. */
+/** A run to record. */
 interface FinishedRun {
   readonly asset: BoundAsset;
   readonly status: 'success' | 'evaluation_error' | 'infrastructure_error';
@@ -74,16 +74,16 @@ interface FinishedRun {
   readonly error?: string | undefined;
 }
 
-/** Characters of an error that are kept. */
+/** Maximum characters of a stored error. */
 const ERROR_LENGTH = 1_000;
 const UNSTORABLE = /\u0000|\p{Surrogate}/gu;
 
-/** An error as the database can hold it. */
+/** An error in a form that the database can hold. */
 const storable = (error: string): string => error.slice(0, ERROR_LENGTH).replace(UNSTORABLE, '?');
 
 /**
- * Executions after others gave or wrote these facts: no asset owns them any more (C66). Answers the very same object where no asset did, so that a
- * merge need not write executions.
+ * Executions after these facts were given or written by others: no asset owns them any longer (C66). Answers the same object if no asset
+ * owned any, so that a merge need not write executions.
  */
 export const disownFacts = (executions: Executions, facts: readonly string[]): Executions => {
   if (facts.length === 0) return executions;
@@ -96,13 +96,13 @@ export const disownFacts = (executions: Executions, facts: readonly string[]): E
   return changed.length === 0 ? executions : { ...executions, ...Object.fromEntries(changed) };
 };
 
-/** Executions after a run (C70). A fact that it wrote is owned by its asset alone. */
+/** Executions after a run (C70). Only the asset owns the facts that it wrote. */
 export const noteRun = (executions: Executions, run: FinishedRun): Executions => {
   const key = assetKey(run.asset);
   return { ...disownFacts(executions, run.written), [key]: recordRun(executions[key], run) };
 };
 
-/** A failure keeps the record of the facts that the last success wrote: they still stand. */
+/** A failure keeps the list of facts that the last success wrote, since they remain. */
 const recordRun = (before: ExecutionRecord | undefined, run: FinishedRun): ExecutionRecord => {
   const { asset, status, inputHash, now, written, error } = run;
   const succeeded = { effective_version: asset.effectiveVersion, input_hash: inputHash };

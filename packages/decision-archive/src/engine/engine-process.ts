@@ -15,7 +15,7 @@ import { type Columns, type EngineAnswer, type EngineOptions, type EngineRequest
 /** Rows of a row group. */
 const ROW_GROUP = 20_480;
 
-/** Parts of the search of the question that is being answered; the SQL names them by their positions. */
+/** Parts of the current question's search; the SQL refers to them by position. */
 let nodes: readonly Search[] = [];
 
 const EMPTY: SearchedRecord = {
@@ -23,12 +23,12 @@ const EMPTY: SearchedRecord = {
   ...{ context: null, instance: null, flow: null, status: 0, duration: 0, request: null, response: null },
 };
 
-/** Whether a request or response fulfils a part of the search: what SQL cannot say, or says more slowly. */
+/** Whether a request or response fulfils a part of the search, if SQL cannot say so or is slower. */
 const holds = (node: number, document: string): boolean => {
   const search = nodes[node];
   if (search === undefined) return false;
   const value: unknown = JSON.parse(document);
-  // A comparison looks at the one that it names, and a word at both.
+  // A comparison reads the document that it names, and a word reads both.
   return matches(search, { ...EMPTY, request: value, response: search.kind === 'word' ? null : value });
 };
 
@@ -62,9 +62,9 @@ const start = async ({
   connection.registerScalarFunction(holdsFunction);
   for (const sql of [
     "SET TimeZone = 'UTC'",
-    // Groups cannot be bounded by their bytes otherwise.
+    // Row groups can be bounded by bytes only this way.
     `SET preserve_insertion_order = ${groupBytes === undefined}`,
-    // Holes of files that are fetched later would be remembered.
+    // Otherwise holes in files that are filled later would be cached.
     'SET enable_external_file_cache = false',
     `SET allowed_directories = [${[folder, ...readable].map(literal).join(', ')}]`,
     'SET enable_external_access = false',
@@ -81,7 +81,7 @@ const options = JSON.parse(process.argv[2] ?? '{}') as EngineOptions; // written
 const GROUP = options.groupBytes === undefined ? '' : `, ROW_GROUP_SIZE_BYTES ${options.groupBytes}`;
 const PARQUET = `(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}${GROUP}, WRITE_BLOOM_FILTER false)`;
 
-/** Keeps the order of objects of the writer, and each row once. */
+/** Keeps the writer's order of objects, and each row once. */
 const merge = async (
   connection: DuckDBConnection,
   { files, object, without }: Extract<EngineRequest, { readonly kind: 'merge' }>,
@@ -129,7 +129,7 @@ process.on('message', (request: EngineRequest) => {
     .then((connection) => answer(connection, request))
     .catch((error: unknown): EngineAnswer => ({ error: error instanceof Error ? error.message : String(error) }))
     .then((answered) =>
-      // One that could not start never will: the next request starts another.
+      // A process that could not start never will: the next request starts another.
       process.send?.(answered, () => {
         if (hasFailed) process.exit(1);
       }),

@@ -4,29 +4,29 @@ import { once } from 'node:events';
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { type Search } from '@decision/decision-logs';
-import { settledWithin } from '@decision/waiting';
+import { settledWithin, withDeadline } from '@decision/waiting';
 import { ArchiveError } from '../archive-error';
 import { removeAbandoned } from '../own-folder';
 
 /** What the process is started with. */
 export interface EngineOptions {
-  /** A folder of its own. */
+  /** Its own folder. */
   readonly folder: string;
-  /** Folders that it may read beside. */
+  /** Other folders that it may read. */
   readonly readable: readonly string[];
-  /** Memory beside that of its runtime, bytes. */
+  /** Memory besides that of its runtime, bytes. */
   readonly memoryBytes: number;
-  /** What it may write to its folder beyond that, bytes. */
+  /** Bytes that it may write to its folder beyond that. */
   readonly spillBytes: number;
   readonly threads: number;
-  /** Bytes of a row group, beside which its number of rows bounds it; with one thread alone rows stay in order then. Default: unbounded. */
+  /** Bytes of a row group, in addition to the bound on its rows; rows then stay in order only with one thread. Default: unbounded. */
   readonly groupBytes?: number;
 }
 
 /** Columns in their order, with the types that rows are read as. */
 export type Columns = readonly (readonly [name: string, type: string])[];
 
-/** Rows, one line of JSON each, that become an object. */
+/** Rows, one JSON line each, that become an object. */
 interface WriteRequest {
   readonly kind: 'write';
   readonly columns: Columns;
@@ -36,23 +36,23 @@ interface WriteRequest {
   readonly longestLine: number;
 }
 
-/** Objects that become one: each row once, in order. */
+/** Objects to merge: each row once, in order. */
 interface MergeRequest {
   readonly kind: 'merge';
   readonly files: readonly string[];
   readonly object: string;
-  /** Ids of decisions that are left out. */
+  /** Ids of decisions to leave out. */
   readonly without: readonly string[];
 }
 
-/** Objects of the same columns that become one, one behind the other. */
+/** Objects with the same columns to concatenate. */
 interface JoinRequest {
   readonly kind: 'join';
   readonly files: readonly string[];
   readonly object: string;
 }
 
-/** A statement with its values. `holds(n, document)` in it asks the part `n` of `nodes` of a document. */
+/** A statement with its values. Its function `holds(n, document)` tests a document against part `n` of `nodes`. */
 export interface Question {
   readonly sql: string;
   readonly parameters: readonly (string | number | null)[];
@@ -67,7 +67,7 @@ export type EngineAnswer =
   | { readonly error?: undefined; readonly rows: readonly Readonly<Record<string, unknown>>[] };
 
 interface OpenOptions extends Omit<EngineOptions, 'folder'> {
-  /** A folder that its own one is made in. */
+  /** The folder in which it makes its own. */
   readonly parent: string;
   /** Longest time of one request, ms: a process that takes longer is killed. */
   readonly deadlineMs: number;
@@ -75,30 +75,30 @@ interface OpenOptions extends Omit<EngineOptions, 'folder'> {
   readonly maxQueued: number;
 }
 
-/** Reads and writes Parquet in a process of its own, one request after the other. */
+/** Reads and writes Parquet in a separate process, one request at a time. */
 export interface Engine {
-  /** A folder that its process may read and write, and no other has; {@link makeFolder} makes it. */
+  /** A folder of its own that its process may read and write; {@link makeFolder} makes it. */
   readonly folder: string;
-  /** Makes the folder where it is not there, or no longer. Rejects where it cannot be made, as on a disk that is full. */
+  /** Makes the folder if it does not exist. Rejects if it cannot be made, for instance on a full disk. */
   makeFolder(): Promise<void>;
-  /** Makes an object of rows. Rejects where its process fails, dies, or takes too long; the next request starts another. */
+  /** Makes an object of rows. Rejects if its process fails, dies, or takes too long; the next request starts another. */
   write(request: Omit<WriteRequest, 'kind'>): Promise<void>;
-  /** Makes one object of several; answers how many rows it has. Rejects likewise. */
+  /** Merges several objects into one; answers how many rows it has. Rejects likewise. */
   merge(request: Omit<MergeRequest, 'kind'>): Promise<number>;
-  /** Makes one object of several, as they are. Rejects likewise. */
+  /** Concatenates several objects without changes. Rejects likewise. */
   join(request: Omit<JoinRequest, 'kind'>): Promise<void>;
   /** Answers the rows of a statement, as JSON values: whole numbers of 64 bits are texts. Rejects likewise. */
   ask(question: Question): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** How many requests are being handled or wait. */
+  /** Number of requests that are running or waiting. */
   waiting(): number;
   /** Ends the process and removes the folder. */
   stop(): Promise<void>;
 }
 
-/** How long a process that was killed may take to end, ms. */
+/** How long a killed process may take to end, ms. */
 const ENDING_MS = 5_000;
 
-/** Kills a process, and resolves once it writes no more. */
+/** Kills a process, and resolves once it no longer writes. */
 const ended = async (child: ChildProcess | undefined): Promise<void> => {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGKILL');
@@ -106,14 +106,14 @@ const ended = async (child: ChildProcess | undefined): Promise<void> => {
 };
 
 const extension = extname(__filename);
-/** The loader of a process that is started from sources, as in tests; built code needs none. */
+/** The loader of a process that runs from sources, as in tests; built code needs none. */
 const SOURCE_LOADER = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
 
 const FOLDER = 'decision-archive-';
 
 /**
- * Opens an engine; its process, and its folder, are made for the first request. Folders below `parent` that processes left when they were killed are
- * removed. Rejects where there is no `parent`, and none can be made.
+ * Opens an engine; its process, and its folder, are made for the first request. Folders that killed processes left below `parent` are
+ * removed. Rejects if `parent` does not exist and cannot be made.
  */
 export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: OpenOptions): Promise<Engine> => {
   await mkdir(parent, { recursive: true });
@@ -137,24 +137,21 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
     await makeFolder();
     if (stopped) throw new ArchiveError('engine_failed', 'The engine of the archive has been stopped.');
     const asked = running();
-    const deadline = AbortSignal.timeout(deadlineMs);
     const ending = new AbortController();
-    const until = { signal: AbortSignal.any([deadline, ending.signal]) };
+    const until = { signal: ending.signal };
     try {
       const answer = Promise.race([
         once(asked, 'message', until).then(([message]) => message as EngineAnswer), // its own process
         once(asked, 'exit', until).then((): EngineAnswer => ({ error: 'Its process has died' })),
       ]);
       asked.send(sent, () => undefined);
-      const answered = await answer;
+      const answered = await withDeadline(answer, deadlineMs, () => {
+        asked.kill('SIGKILL');
+        return new ArchiveError('too_long', `The engine of the archive took longer than ${deadlineMs} ms.`);
+      });
       if (answered.error !== undefined)
         throw new ArchiveError('engine_failed', `The engine of the archive failed: ${answered.error}.`);
       return answered.rows;
-    } catch (error) {
-      if (!deadline.aborted) throw error;
-      asked.kill('SIGKILL');
-      const sentence = `The engine of the archive took longer than ${deadlineMs} ms.`;
-      throw new ArchiveError('too_long', sentence, { cause: error });
     } finally {
       ending.abort();
     }
@@ -163,7 +160,7 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
   let waiting = 0;
   const inTurn = async (sent: EngineRequest): Promise<readonly Readonly<Record<string, unknown>>[]> => {
     if (waiting > maxQueued)
-      throw new ArchiveError('too_busy', `${waiting} requests wait for the engine of the archive already.`);
+      throw new ArchiveError('too_busy', `${waiting} requests already wait for the engine of the archive.`);
     waiting += 1;
     const answered = last.then(() => request(sent));
     last = answered.catch(() => undefined);
@@ -190,3 +187,12 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
     },
   };
 };
+
+/** Engines that answer questions: each question goes to the engine with the fewest. At least one. */
+export const poolOf = ([first, ...others]: readonly [Engine, ...Engine[]]): Pick<Engine, 'ask' | 'stop'> => ({
+  ask: (question) =>
+    others.reduce((idle, engine) => (engine.waiting() < idle.waiting() ? engine : idle), first).ask(question),
+  stop: async () => {
+    await Promise.all([first, ...others].map((engine) => engine.stop()));
+  },
+});

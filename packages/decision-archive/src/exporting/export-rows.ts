@@ -1,20 +1,20 @@
 import { type DecisionItemRecord } from '@decision/decision-logs';
 import { COLUMNS } from '../rows';
 
-/** Columns of objects that answers to clients do not tell: names of processes and messages. */
+/** Columns of objects that clients are not shown: names of processes and messages. */
 const UNTOLD: ReadonlySet<string> = new Set(['message_id', 'worker', 'sequence', 'cut']);
 
-/** Columns of an exported file: those of the archive that clients may know, and whether the input passes the filters itself. */
+/** Columns of an exported file: those of the archive that clients may see, and whether the input itself passes the filters. */
 export const EXPORT_COLUMNS: typeof COLUMNS = [...COLUMNS.filter(([name]) => !UNTOLD.has(name)), ['found', 'BOOLEAN']];
 
-/** What the rows of an export have beside the items. */
+/** What the rows of an export contain besides the items. */
 export interface ExportRowOptions {
   readonly workspaceId: string;
-  /** They do not say which key asked. */
+  /** Hides which key asked. */
   readonly hidesKeys: boolean;
 }
 
-/** The items of one decision as lines of JSON, a row each. */
+/** The items of one decision as JSON lines, one per row. */
 export const exportRowsOf = (
   items: readonly DecisionItemRecord[],
   { workspaceId, hidesKeys }: ExportRowOptions,
@@ -39,5 +39,5 @@ export const exportRowsOf = (
     });
   });
 
-/** Texts of JSON escape what is replaced here. */
+/** JSON texts escape the characters that are replaced here. */
 const textOf = (text: string | null): string | null => text?.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd') ?? null;

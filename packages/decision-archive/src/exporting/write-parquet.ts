@@ -6,11 +6,11 @@ import { type Engine, openEngine } from '../engine/engine';
 import { EXPORT_COLUMNS, type ExportRowOptions, exportRowsOf } from './export-rows';
 
 interface WriteOptions extends ExportRowOptions {
-  /** A folder below which the file is made. */
+  /** The folder below which the file is made. */
   readonly parent: string;
-  /** Memory of the process that writes it, beside that of its runtime, bytes. */
+  /** Memory of the process that writes it, besides that of its runtime, bytes. */
   readonly memoryBytes: number;
-  /** Of the file at most. About twice as much is written to the disk meanwhile. */
+  /** Maximum size of the file. About twice as much is written to the disk meanwhile. */
   readonly mostBytes: number;
   /** Longest time of one step of the process, ms. */
   readonly deadlineMs: number;
@@ -19,15 +19,15 @@ interface WriteOptions extends ExportRowOptions {
 }
 
 const MIB = 1_048_576;
-/** Bytes of lines that become a part together; the items of one decision are never divided. */
+/** Bytes of lines in one part; the items of one decision are never divided. */
 const PART_BYTES = 16 * MIB;
-/** Bytes of a row group: of it and of what is being compressed the process holds several times as much. */
+/** Bytes of a row group: the process holds several times as much, for the group and its compression. */
 const GROUP_BYTES = 16 * MIB;
 
 /**
- * Writes decisions, each with its items, into one Parquet file, in a process that is started for it and ends with it. The file that is answered is open
- * and has no name any more: nothing is left of it once it is closed, or this process has died. Rejects with what the decisions reject with, with the
- * reason of the signal, and with `ArchiveError`: `too_large` beyond `mostBytes`, `too_long` after the deadline, `engine_failed`.
+ * Writes decisions with their items into one Parquet file, in a process of its own. The file in the answer is open and already unlinked:
+ * nothing of it remains once it is closed or this process dies. Rejects with the error of the decisions, with the reason of the signal, and
+ * with `ArchiveError`: `too_large` beyond `mostBytes`, `too_long` after the deadline, `engine_failed`.
  */
 export const writeParquet = async (
   decisions: AsyncIterable<readonly DecisionItemRecord[]>,
@@ -37,7 +37,7 @@ export const writeParquet = async (
   signal.throwIfAborted();
   const bounds = { memoryBytes, spillBytes: memoryBytes, groupBytes: GROUP_BYTES, threads: 1, deadlineMs };
   const engine = await openEngine({ ...bounds, parent, readable: [], maxQueued: 1 }).catch(unwritable);
-  // Its request is rejected then; what is left behind goes below.
+  // Its request then rejects; leftovers are removed below.
   const cut = (): void => void engine.stop().catch(() => undefined);
   signal.addEventListener('abort', cut);
   try {
@@ -61,7 +61,7 @@ export const writeParquet = async (
   }
 };
 
-/** Lines of parts; the first comes also where there is no decision. */
+/** Lines of parts; there is a first one even without a decision. */
 async function* partsOf(
   decisions: AsyncIterable<readonly DecisionItemRecord[]>,
   options: ExportRowOptions,
@@ -93,7 +93,7 @@ const writePart = async (engine: Engine, number: number, lines: readonly Buffer[
   return part;
 };
 
-/** Throws what is told of a disk that is full, or a folder that is not there. */
+/** Throws errors about a full disk or a missing folder. */
 const unwritable = (error: NodeJS.ErrnoException): never => {
   const reason = error.code ?? error.message;
   throw new ArchiveError('engine_failed', `A Parquet file cannot be written (${reason}).`, { cause: error });

@@ -28,7 +28,7 @@ import { type ArchiveQuestion } from './statement';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What an archive is read with. */
+/** Dependencies for reading an archive. */
 export interface ArchiveReading {
   readonly store: ObjectStore;
   readonly engine: Pick<Engine, 'ask'>;
@@ -39,9 +39,9 @@ interface AnswersOptions extends ArchiveReading {
   readonly workspaceId: string;
   /** Undefined: the access sees everything. */
   readonly visibility: ArchiveVisibility | undefined;
-  /** Of these versions of flows, those whose traces the access may read; asked where it is restricted. */
+  /** Of these flow versions, those whose traces the access may read; called only for restricted access. */
   readonly readableTraces: (versionIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** The time that is asked for where a question names none, and the longest that it may name. Throws where it is longer. */
+  /** The time range of a question: a default if it names none, with a maximum length. Throws if it is longer. */
   readonly rangeOf: (filters: DecisionFilters) => { readonly start: string; readonly end: string };
 }
 
@@ -49,12 +49,12 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Days whose objects are listed at once. */
 const DAYS_AT_ONCE = 8;
-/** Bytes of objects that a page is first looked for in; each further look takes four times as many. */
+/** Bytes of objects in which a page is first searched; each further attempt takes four times as many. */
 const FIRST_LOOK_BYTES = 4_194_304;
-/** Requests that take longer than this are decided within it: producers stop counting far apart, ms. */
+/** Margin around the range for messages of longer requests, ms. */
 const NEARBY_MS = 15 * 60_000;
 
-/** Answers questions from the archive alone. */
+/** Answers questions only from the archive (docs/adr/0053-the-archive-answers-as-the-table-does.md). */
 export const archiveAnswers = (options: AnswersOptions): DecisionAnswers => {
   const { store, engine, objects, workspaceId, visibility, rangeOf } = options;
 
@@ -74,7 +74,7 @@ export const archiveAnswers = (options: AnswersOptions): DecisionAnswers => {
     return found.flat().filter(({ from }) => from < end && from + HOUR_MS > start);
   };
 
-  /** Asks objects; answers no row where there are none. */
+  /** Queries objects; answers no rows if there are none. */
   const ask = async (
     wanted: readonly DecisionObject[],
     questionOf: (source: Source) => ArchiveQuestion,
@@ -157,7 +157,7 @@ export const archiveAnswers = (options: AnswersOptions): DecisionAnswers => {
       };
     },
     findMissing: async (missing) => {
-      // Numbers of neighbours are needed from both sides of the time that is asked for.
+      // Gaps are found from neighbouring numbers on both sides of the requested time.
       const [start, end] = [Date.parse(missing.start) - NEARBY_MS, Date.parse(missing.end) + NEARBY_MS];
       const rows = await ask(await objectsWithin(start, end), (source) => missingSql(source, missing));
       return rows.map((row) => ({
@@ -168,7 +168,7 @@ export const archiveAnswers = (options: AnswersOptions): DecisionAnswers => {
   });
 };
 
-/** Takes whole hours from the beginning of a list: one at least, and up to a number of bytes. */
+/** Takes whole hours from the start of a list: at least one, and up to a number of bytes. */
 const takeHours = <T extends { readonly from: number; readonly bytes: number }>(all: T[], most: number): T[] => {
   let [bytes, count] = [0, 0];
   while (count < all.length) {
@@ -214,7 +214,7 @@ const toItem = (row: Row): DecisionItemRecord => ({
   status: Number(row['status']),
   errorCode: textOrNull(row['error']),
   durationUs: Number(row['duration_us']),
-  matched: ((row['matched'] ?? []) as readonly unknown[]).map(Number), // a list, as its column says
+  matched: ((row['matched'] ?? []) as readonly unknown[]).map(Number), // a list, by its column type
   pathTrace: jsonOf(row['path_trace']),
   request: jsonOf(row['request']),
   response: jsonOf(row['response']),

@@ -20,16 +20,16 @@ export interface ArchiveVisibility {
   readonly flows: readonly string[];
 }
 
-/** What a statement reads. */
+/** Input of a statement. */
 export interface Source {
-  /** Paths of objects; one at least. */
+  /** Paths of objects; at least one. */
   readonly files: readonly string[];
   readonly workspaceId: string;
   /** Undefined: everything of the workspace. */
   readonly visibility: ArchiveVisibility | undefined;
 }
 
-/** The rows that the access sees, with the places that it knows. */
+/** The rows that the access sees; contexts and flows that it does not see are null. */
 const seen = ({ files, workspaceId, visibility }: Source, values: StatementValues): string => {
   const all = rowsOf(files);
   const ofWorkspace = `workspace_id = ${values.bind(workspaceId)}`;
@@ -41,7 +41,7 @@ const seen = ({ files, workspaceId, visibility }: Source, values: StatementValue
     WHERE ${ofWorkspace} AND asset_id IN ${values.bindTexts(visibility.assets)})`;
 };
 
-/** The filters as one condition on rows, which is true or false. */
+/** The filters as one condition on rows, true or false but never null. */
 const conditionOf = (filters: DecisionFilters, values: StatementValues): string => {
   const { search, items, start, end, trace, statuses, contexts, rules, flows } = filters;
   const parts = ['true'];
@@ -68,10 +68,10 @@ const SORTED_BY: Readonly<Record<Exclude<DecisionSort, 'time'>, string>> = {
   type: 'min(type)',
 };
 
-/** An input of a decision stands once, whatever number of times it was told of. */
+/** Each input of a decision once, however often its message was delivered. */
 const ONCE = 'decision_id, decided_at, item, message_id';
 
-/** Decisions of which an item passes the filters, in order: `id`, `at` (epoch ms), `key`, `characters`. */
+/** Decisions with an item that passes the filters, in order: `id`, `at` (epoch ms), `key`, `characters`. */
 export const findSql = (
   source: Source,
   filters: DecisionFilters,
@@ -86,9 +86,9 @@ export const findSql = (
   if (after !== undefined) {
     const sign = isDescending ? '<' : '>';
     const time = `CAST(${values.bind(timeOfDecisionId(after.id) ?? null)} AS TIMESTAMPTZ)`;
-    const place = `(decided_at, decision_id) ${sign} (${time}, ${values.bind(after.id)})`;
+    const afterId = `(decided_at, decision_id) ${sign} (${time}, ${values.bind(after.id)})`;
     const value = key === undefined ? '' : values.bind(after.key);
-    beyond = key === undefined ? place : `(${key} ${sign} ${value} OR (${key} = ${value} AND ${place}))`;
+    beyond = key === undefined ? afterId : `(${key} ${sign} ${value} OR (${key} = ${value} AND ${afterId}))`;
     beyond = `HAVING ${beyond}`;
   }
   return values.question(`
@@ -108,7 +108,7 @@ export const countSql = (source: Source, filters: DecisionFilters): ArchiveQuest
   );
 };
 
-/** The items of decisions, in order; at most `characters` of all together, beside the first item of each. */
+/** The items of decisions, in order; at most `characters` together, besides the first item of each. */
 export const readSql = (
   source: Source,
   found: readonly FoundDecision[],
@@ -138,7 +138,7 @@ export const readSql = (
     ORDER BY decided_at, decision_id, place`);
 };
 
-/** The characters of a decision: `characters`, null where it is not there. */
+/** The characters of a decision: `characters`, null if it does not exist. */
 export const findOneSql = (source: Source, id: string): ArchiveQuestion => {
   const values = new StatementValues();
   const from = seen(source, values);
@@ -154,7 +154,7 @@ const SPLIT_BY: Readonly<Record<SummarySplit['by'][number], readonly string[]>> 
   time: ['time'],
 };
 
-/** Sums of inputs, in all (`is_total`) and by group, as the table's summary has them; `time` in epoch ms. */
+/** Sums of inputs, in total (`is_total`) and by group, like the table's summary; `time` in epoch ms. */
 export const summariseSql = (
   source: Source,
   filters: DecisionFilters,
@@ -178,7 +178,7 @@ export const summariseSql = (
   return { question, keys };
 };
 
-/** Gaps in the numbers of producers: `producer`, `first`, `missing`, `after` and `before` (epoch ms), the newest first. */
+/** Gaps in the numbers of producers: `producer`, `first`, `missing`, `after` and `before` (epoch ms), newest first. */
 export const missingSql = (source: Source, { start, end, settledBefore, most }: MissingOptions): ArchiveQuestion => {
   const values = new StatementValues();
   const from = seen(source, values);
@@ -196,7 +196,7 @@ export const missingSql = (source: Source, { start, end, settledBefore, most }: 
     ORDER BY earlier DESC, producer, first LIMIT ${values.bind(most)}`);
 };
 
-/** Ids of decisions of which an item passes the filters: `id`. */
+/** Ids of decisions with an item that passes the filters: `id`. */
 export const idsSql = (source: Source, filters: DecisionFilters, most: number): ArchiveQuestion => {
   const values = new StatementValues();
   const from = seen(source, values);
@@ -213,7 +213,7 @@ export const holdersSql = (source: Source, ids: readonly string[]): ArchiveQuest
   return values.question(`SELECT count(*) AS rows FROM ${from} WHERE decision_id IN ${values.bindTexts(ids)}`);
 };
 
-/** Whole rows behind a place, in the order of their ids; at most `characters` of all together, beside the first. */
+/** Whole rows after a position, ordered by id; at most `characters` together, besides the first. */
 export const recordsSql = (
   source: Source,
   after: { readonly id: string; readonly item: number; readonly messageId: string } | undefined,

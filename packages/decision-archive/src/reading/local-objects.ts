@@ -3,15 +3,15 @@ import { type ObjectStore, type StoredObject } from '../store/object-store';
 
 /** Objects as files of this machine. */
 export interface LocalObjects {
-  /** Says where objects will be, in the order that they are named in. */
+  /** The expected paths of the objects, in their order. */
   open(objects: readonly StoredObject[]): OpenedObjects;
 }
 
 interface OpenedObjects {
   readonly paths: readonly string[];
-  /** Makes the files readable: all columns, or all but documents. Rejects where that cannot be done, or not in time. */
+  /** Makes the files readable: all columns, or all except documents. Rejects if that fails or takes too long. */
   fill(withDocuments: boolean): Promise<void>;
-  /** Lets go of the files. */
+  /** Releases the files. */
   close(): void;
 }
 
@@ -20,7 +20,8 @@ export const filesOf = (store: ObjectStore): LocalObjects => ({
   open: (objects) => ({
     paths: objects.map(({ key }) => {
       const path = store.pathOf(key);
-      if (path === undefined) throw new ArchiveError('store_failed', `The object "${key}" is no file of this machine.`);
+      if (path === undefined)
+        throw new ArchiveError('store_failed', `The object "${key}" is not a file on this machine.`);
       return path;
     }),
     fill: () => Promise.resolve(),

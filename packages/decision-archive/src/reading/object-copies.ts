@@ -11,21 +11,21 @@ import { chunksOf, FOOTER_END, footerLength } from './parquet-footer';
 
 interface CopiesOptions {
   readonly store: ObjectStore;
-  /** A folder that one for the copies is made in. */
+  /** The folder in which one for the copies is made. */
   readonly parent: string;
-  /** Bytes that all copies may have. */
+  /** Maximum bytes of all copies together. */
   readonly mostBytes: number;
-  /** Longest time in which what one question reads is fetched, ms. */
+  /** Longest time to fetch what one question reads, ms. */
   readonly deadlineMs: number;
 }
 
-/** Objects up to this size are fetched at once, whatever is read of them. */
+/** Objects up to this size are fetched whole, whichever columns are read. */
 const SMALL_BYTES = 262_144;
-/** What is fetched of the end of a larger one first; a longer footer takes another request. */
+/** Bytes fetched first from the end of a larger object; a longer footer takes another request. */
 const TAIL_BYTES = 65_536;
-/** The most that is fetched by one request. */
+/** Maximum bytes of one request. */
 const PIECE_BYTES = 4_194_304;
-/** Requests at once, of all questions. */
+/** Concurrent requests of all questions together. */
 const AT_ONCE = 8;
 
 interface Range {
@@ -33,32 +33,32 @@ interface Range {
   readonly to: number;
 }
 
-/** A file of the size of the object; what was not fetched of it is a hole. */
+/** A file of the object's size; parts that were not fetched are holes. */
 interface Copy extends StoredObject {
   readonly path: string;
-  /** Questions that read it. */
+  /** Number of questions that read it. */
   users: number;
-  /** Bytes that were fetched, or are. */
+  /** Bytes that have been or are being fetched. */
   held: number;
-  /** Where the documents are, once all else is there. */
+  /** Ranges of the documents, once everything else has been fetched. */
   columns: Promise<readonly Range[]> | undefined;
   documents: Promise<void> | undefined;
 }
 
 interface Copies extends LocalObjects {
-  /** Where the files are; nobody else writes there. */
+  /** The folder of the files; nothing else writes to it. */
   readonly folder: string;
   /** Removes the folder. */
   stop(): Promise<void>;
 }
 
-/** Fetches what questions read of the objects of a store into files, and keeps them for later questions as long as there is room. */
+/** Fetches the parts of a store's objects that questions read into files, and keeps them for later questions while there is room. */
 export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: CopiesOptions): Promise<Copies> => {
   const own = await makeOwnFolder(parent, 'decision-archive-copies-');
   const folder = own.path;
-  /** By the names of objects; those that were asked for last come last. */
+  /** By the names of objects, least recently used first. */
   const copies = new Map<string, Copy>();
-  /** Names of files are never used again: one that is being removed must not be that of a new copy. */
+  /** File names are never reused: one that is being removed must not be that of a new copy. */
   let made = 0;
   let heldBytes = 0;
   const objectInTurn = pLimit(AT_ONCE);
@@ -99,7 +99,7 @@ export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: Copie
           await file.write(await store.readRange(copy.key, from, to), 0, to - from, from);
         }),
       );
-      // All of them, since the file is closed behind them.
+      // All of them, since the file is closed afterwards.
       const failed = (await Promise.allSettled(pieces)).find((piece) => piece.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
     } catch (error) {
@@ -110,7 +110,7 @@ export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: Copie
     }
   };
 
-  /** Fetches everything but the documents; answers where those are. */
+  /** Fetches everything except the documents; answers the ranges of the documents. */
   const fetchColumns = async (copy: Copy): Promise<readonly Range[]> => {
     const { key, bytes, path } = copy;
     const file = await open(path, 'w');
@@ -138,7 +138,7 @@ export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: Copie
     }));
   };
 
-  /** One that uses it does so no more. */
+  /** One user has finished with it. */
   const leave = (copy: Copy): void => {
     copy.users -= 1;
     if (copy.users > 0 || copy.columns !== undefined) return;
@@ -147,7 +147,7 @@ export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: Copie
   };
 
   const fill = async (copy: Copy, withDocuments: boolean): Promise<void> => {
-    // It goes on where nobody waits any more, and the file must be left alone until then.
+    // The fetch goes on even if nobody waits any longer, and the file must be left alone until then.
     copy.users += 1;
     try {
       await fillParts(copy, withDocuments);
@@ -200,15 +200,15 @@ const newCopy = ({ key, bytes }: StoredObject, path: string): Copy => ({
   ...{ key, bytes, path, users: 0, held: 0, columns: undefined, documents: undefined },
 });
 
-/** An object that was put anew with another size is another. */
+/** An object with another size has been replaced. */
 const nameOf = ({ key, bytes }: StoredObject): string => `${bytes} ${key}`;
 
-/** Other questions use all bytes that there are. */
+/** Other questions use all available bytes. */
 class NoRoom extends Error {
   override readonly name = 'NoRoom';
 }
 
-/** A question that could never be answered is told so; another may be asked again. */
+/** A question that can never be answered gets its own error; another may be repeated. */
 const noRoomFor = (opened: readonly StoredObject[], mostBytes: number): ArchiveError => {
   const needed = opened.reduce((sum, { bytes }) => sum + bytes, 0);
   return needed > mostBytes
@@ -220,9 +220,9 @@ const noRoomFor = (opened: readonly StoredObject[], mostBytes: number): ArchiveE
 };
 
 const damaged = (key: string, cause?: unknown): ArchiveError =>
-  new ArchiveError('damaged_object', `The object "${key}" of the archive is no whole object of Parquet.`, { cause });
+  new ArchiveError('damaged_object', `The object "${key}" of the archive is not a complete Parquet object.`, { cause });
 
-/** The places of columns that are documents. */
+/** The byte ranges of document columns. */
 const documentsOf = async (store: ObjectStore, { key, bytes }: StoredObject): Promise<readonly Range[]> => {
   const tail = await store.readRange(key, Math.max(0, bytes - TAIL_BYTES), bytes);
   const length = footerLength(tail);
@@ -235,14 +235,14 @@ const documentsOf = async (store: ObjectStore, { key, bytes }: StoredObject): Pr
       : await store.readRange(key, from, end);
   try {
     const chunks = chunksOf(footer).filter(({ column }) => DOCUMENTS.includes(column));
-    if (chunks.some((chunk) => chunk.to > from)) throw new RangeError('A column chunk lies behind the columns.');
+    if (chunks.some((chunk) => chunk.to > from)) throw new RangeError('A column chunk lies beyond the columns.');
     return chunks;
   } catch (error) {
     throw damaged(key, error);
   }
 };
 
-/** What is left of an object where ranges are taken from it. */
+/** The rest of an object without the given ranges. */
 const without = (bytes: number, ranges: readonly Range[]): readonly Range[] => {
   const left: Range[] = [];
   let at = 0;

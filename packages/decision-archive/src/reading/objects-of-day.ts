@@ -5,7 +5,7 @@ import { type ObjectStore } from '../store/object-store';
 /** Requests at once. */
 const AT_ONCE = 8;
 
-/** An object of decisions that counts. */
+/** An object whose decisions count. */
 export interface DecisionObject {
   readonly key: string;
   readonly bytes: number;
@@ -13,12 +13,12 @@ export interface DecisionObject {
   readonly hour: number;
 }
 
-/** Names of objects: of the writer, and of compactions. What others have put there is not read. */
+/** Names of objects made by the writer or by compactions. Other objects are ignored. */
 const OBJECT = /\/hour=(\d\d)\/(?:(c-[0-9a-zA-Z-]+)|\d+-\d+-\d+-[0-9a-f]+)\.parquet$/;
 
 /**
- * The objects of a workspace that hold its decisions of a day (YYYY-MM-DD, UTC), by rising key. A compacted object counts once its compaction is
- * there, and what it replaces does not from then on.
+ * The objects of a workspace that hold its decisions of a day (YYYY-MM-DD, UTC), by rising key. A compacted object counts from the moment
+ * its compaction exists; the objects that it replaces stop counting then.
  */
 export const objectsOfDay = async (
   store: ObjectStore,
@@ -26,7 +26,7 @@ export const objectsOfDay = async (
   date: string,
 ): Promise<readonly DecisionObject[]> => {
   const of = `workspace=${workspaceId}/date=${date}/`;
-  // Compactions first: what one puts in the place of others afterwards does not count here, and these stay for a while.
+  // Compactions are listed first: the output of a later one is ignored here, and the objects it replaces remain for a while.
   const compactions = await compactionsOfDay(store, workspaceId, date);
   const replaced = new Set(compactions.flatMap(({ replaces }) => replaces));
   const counting = new Set(compactions.flatMap(({ object }) => (object === null ? [] : [object.key])));
@@ -39,7 +39,7 @@ export const objectsOfDay = async (
   return objects;
 };
 
-/** What a compaction says: an object (null: nothing was left) and what it replaces. */
+/** Content of a compaction: an object (null: nothing was left) and the objects it replaces. */
 interface Compaction {
   readonly v: 1;
   /** When it was made, ISO 8601. */
@@ -68,13 +68,13 @@ export const compactionsOfDay = async (
   return compactions.flat();
 };
 
-/** None where it has been removed meanwhile. Throws `damaged_object` where the text is none. */
+/** Undefined if it has been removed meanwhile. Throws `damaged_object` if the text is not a compaction. */
 export const readCompaction = (key: string, text: string | undefined): readonly Compaction[] => {
   if (text === undefined) return [];
-  const damaged = `The object "${key}" of the archive is no compaction.`;
+  const damaged = `The object "${key}" of the archive is not a compaction.`;
   let compaction: Partial<Compaction>;
   try {
-    compaction = Object(JSON.parse(text)) as Partial<Compaction>; // anything has members that are not there
+    compaction = Object(JSON.parse(text)) as Partial<Compaction>; // any value has members, perhaps undefined
   } catch (cause) {
     throw new ArchiveError('damaged_object', damaged, { cause });
   }

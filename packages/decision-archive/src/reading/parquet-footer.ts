@@ -1,25 +1,22 @@
-/** Where a column chunk lies in its object: from a byte to the one before `to`. */
+/** The position of a column chunk in its object: from a byte to the one before `to`. */
 interface ColumnChunk {
-  /** The column, or that of which it is a member. */
+  /** The column, or the one that it is a member of. */
   readonly column: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** Bytes at the end of an object that tell the length of its footer: four of the length, and the mark. */
+/** Bytes at the end of an object that give the length of its footer: four of the length, and the magic number. */
 export const FOOTER_END = 8;
 const MARK = 'PAR1';
 
-/** How long the footer of an object is, told by its last bytes; undefined where they are not those of Parquet. */
+/** The length of an object's footer, read from its last bytes; undefined if they are not those of Parquet. */
 export const footerLength = (tail: Buffer): number | undefined =>
   tail.length >= FOOTER_END && tail.toString('latin1', tail.length - MARK.length) === MARK
     ? tail.readUInt32LE(tail.length - FOOTER_END)
     : undefined;
 
-/**
- * The column chunks that a footer names; `footer` is without its end.
- * @throws {RangeError} where it is no footer of Parquet.
- */
+/** The column chunks that a footer names; `footer` is without its end. @throws {RangeError} if it is not a Parquet footer. */
 export const chunksOf = (footer: Buffer): readonly ColumnChunk[] => {
   const metadata = new CompactReader(footer).struct(0);
   return listOf(metadata.get(ROW_GROUPS)).flatMap((group) =>
@@ -27,13 +24,13 @@ export const chunksOf = (footer: Buffer): readonly ColumnChunk[] => {
   );
 };
 
-/** Numbers of members in the format's definition. */
+/** Field numbers in the format's definition. */
 const ROW_GROUPS = 4;
 const COLUMNS = 1;
 const METADATA = 3;
 const PATH = 3;
 const COMPRESSED_BYTES = 7;
-/** Offsets of data, index and dictionary; the first byte of a chunk is at the least of them. */
+/** Offsets of data, index and dictionary; a chunk begins at the smallest of them. */
 const OFFSETS = [9, 10, 11];
 
 const chunkOf = (metadata: Struct): ColumnChunk => {
@@ -42,7 +39,7 @@ const chunkOf = (metadata: Struct): ColumnChunk => {
   const offsets = OFFSETS.map((id) => metadata.get(id)).filter((at) => typeof at === 'number' && at > 0) as number[]; // checked here
   const from = Math.min(...offsets);
   if (!Buffer.isBuffer(name) || typeof bytes !== 'number' || bytes < 0 || !Number.isSafeInteger(from + bytes))
-    throw new RangeError('A column chunk has no name or no place.');
+    throw new RangeError('A column chunk has no name or no position.');
   return { column: name.toString(), from, to: from + bytes };
 };
 
@@ -51,7 +48,7 @@ type Struct = ReadonlyMap<number, Value>;
 type Value = number | boolean | Buffer | readonly Value[] | Struct;
 
 const listOf = (value: Value | undefined): readonly Value[] => {
-  if (Array.isArray(value)) return value as readonly Value[]; // of values, as this module reads them
+  if (Array.isArray(value)) return value as readonly Value[]; // a list of values, as this module reads them
   throw new RangeError('A list is missing.');
 };
 const structOf = (value: Value | undefined): Struct => {
@@ -62,7 +59,7 @@ const structOf = (value: Value | undefined): Struct => {
 const DEEPEST = 32;
 const BYTES_OF_DOUBLE = 8;
 
-/** Reads the compact protocol of Thrift, in which footers are written. What it reads is never longer than its bytes. */
+/** Reads the compact protocol of Thrift, in which footers are written. Lengths are checked against the remaining bytes. */
 class CompactReader {
   private at = 0;
 
@@ -118,7 +115,7 @@ class CompactReader {
     }
   }
 
-  /** Numbers with a sign alternate: 0, -1, 1, -2, ... */
+  /** Signed numbers use zigzag encoding: 0, -1, 1, -2, ... */
   private signed(): number {
     const value = this.unsigned();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;

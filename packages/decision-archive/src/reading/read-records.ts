@@ -7,16 +7,16 @@ interface ReadRecordsOptions extends ArchiveReading {
   readonly workspaceId: string;
   /** YYYY-MM-DD, UTC. */
   readonly date: string;
-  /** Hour of the day to begin with. Default: 0. */
+  /** Hour of the day to start with. Default: 0. */
   readonly fromHour?: number;
 }
 
-/** Records that are read at once at most. */
+/** Maximum number of records read at once. */
 const MOST_RECORDS = 5_000;
-/** Characters of them; a record that has more is read alone. */
+/** Maximum characters of them; a larger record is read alone. */
 const MOST_CHARACTERS = 16_777_216;
 
-/** The records of a day as they came from the topic, in batches, hour by hour, none of two hours; none comes twice. */
+/** The records of a day as they came from the topic, in batches, hour by hour; no batch spans two hours, and no record appears twice. */
 export async function* readRecords(
   options: ReadRecordsOptions,
 ): AsyncGenerator<readonly DecisionRecord[], void, undefined> {
@@ -72,7 +72,7 @@ const toRecord = (row: Readonly<Record<string, unknown>>): DecisionRecord => ({
   status: Number(row['status']),
   errorCode: textOrNull(row['error']),
   durationUs: Number(row['duration_us']),
-  matched: ((row['matched'] ?? []) as readonly unknown[]).map(Number), // a list, as its column says
+  matched: ((row['matched'] ?? []) as readonly unknown[]).map(Number), // a list, by its column type
   pathTrace: textOrNull(row['path_trace']),
   request: String(row['request']),
   response: String(row['response']),

@@ -20,8 +20,9 @@ const COLUMNS = {
 const isNumeric = (field: keyof typeof COLUMNS): boolean => field === 'status' || field === 'duration';
 
 /**
- * Compiles a search to SQL of the engine that means what `matches` of `packages/decision-logs` does; it is true or false, never null. Plain places
- * in documents are looked at by SQL; lists on the way, odd names and words by `holds`, which asks `matches` itself.
+ * Compiles a search to the engine's SQL with the same meaning as `matches` of `packages/decision-logs`
+ * (docs/adr/0050-one-search-two-meanings-that-agree.md); the result is true or false, never null. SQL reads plain paths in documents; paths
+ * through lists, unusual names and words go to `holds`, which calls `matches` itself.
  */
 export const searchSql = (search: Search, values: StatementValues): string => {
   switch (search.kind) {
@@ -54,7 +55,7 @@ const comparisonOf = (comparison: Comparison, values: StatementValues): string =
   return `coalesce(${column} ${operator} ${values.bind(value.text)}, false)`;
 };
 
-/** As a double holds it, also beyond the largest. */
+/** As a double, also beyond the largest one. */
 const numberOf = (text: string, values: StatementValues): string => {
   const number = Number(text);
   if (Number.isFinite(number)) return `CAST(${values.bind(number)} AS DOUBLE)`;
@@ -71,11 +72,11 @@ const containsIn = (text: string, value: Literal, values: StatementValues): stri
 type PathField = Extract<SearchField, { readonly path: readonly string[] }>;
 type PositiveOperator = Exclude<Comparison['operator'], '!=' | '!:'>;
 
-/** Names that a path of the engine holds as they are. */
+/** Names that need no escaping in a path of the engine. */
 const PLAIN_NAME = /^[A-Za-z0-9_ $.-]+$/;
 
 /**
- * What stands at a path: where it is one value, SQL compares it. A list there, or on the way, counts as its items, so `holds` looks at it.
+ * Compares the value at a path: SQL compares a single value. A list at the path, or along it, stands for its items, so `holds` tests it.
  */
 const inDocument = (
   field: PathField,
@@ -119,11 +120,11 @@ const casesOf = (
   return cases.join(' ');
 };
 
-/** Text that JSON writes as it is, and so is part of the document's text wherever a value holds it. */
+/** Text that JSON does not escape, so it is part of the document's text if any value contains it. */
 const PLAIN = /^[^"\\\u0000-\u001f\u007f]*$/;
 const PLAIN_NUMBER = /^[1-9]\d{0,14}$/;
 
-/** Looking into every value is costly: the text of the document is asked first, where that can be done. */
+/** Testing every value is costly, so the text of the document is tested first where possible. */
 const wordOf = (search: Extract<Search, { readonly kind: 'word' }>, values: StatementValues): string => {
   values.readsDocuments = true;
   const { value: word } = search;
@@ -131,7 +132,7 @@ const wordOf = (search: Extract<Search, { readonly kind: 'word' }>, values: Stat
   const node = values.bindNode(search);
   const standsIn = (document: string): string => {
     const found = `holds(${node}, ${document})`;
-    // Letters of more languages than A to Z become one here, so nothing is missed.
+    // This folds the case of more letters than A to Z, so it misses no match.
     return isPlain ? `(contains(lower(${document}), lower(${values.bind(word.text)})) AND ${found})` : found;
   };
   const own = [COLUMNS.name, COLUMNS.error].map((column) => containsIn(column, word, values));

@@ -1,20 +1,20 @@
 import { type Search } from '@decision/decision-logs';
 import { type Question } from '../engine/engine';
 
-/** A question to objects. */
+/** A query on objects. */
 export interface ArchiveQuestion extends Question {
-  /** Whether it reads columns that are documents. */
+  /** Whether it reads document columns. */
   readonly readsDocuments: boolean;
 }
 
-/** Values of a statement that is being written. Nothing that was asked for stands in its text. */
+/** Bound values of a statement under construction, so that no input becomes part of its text. */
 export class StatementValues {
   private readonly parameters: (string | number | null)[] = [];
   private readonly nodes: Search[] = [];
-  /** Whether the statement reads columns that are documents; who writes such a part of it sets this. */
+  /** Whether the statement reads document columns; set by the code that adds such a part. */
   readsDocuments = false;
 
-  /** The name of a text or number. */
+  /** The parameter for a text or number. */
   readonly bind = (value: string | number | null): string => `$${this.parameters.push(value)}`;
 
   /** A list of texts, as a relation of one column. */
@@ -25,7 +25,7 @@ export class StatementValues {
   readonly bindNumbers = (values: readonly number[]): string =>
     `(SELECT unnest(from_json(${this.bind(JSON.stringify(values))}::JSON, '["BIGINT"]')))`;
 
-  /** The position of a part of the search, which the engine's process looks into documents with. */
+  /** The position of a part of the search that the engine's process tests documents with. */
   readonly bindNode = (search: Search): string => String(this.nodes.push(search) - 1);
 
   question(sql: string): ArchiveQuestion {

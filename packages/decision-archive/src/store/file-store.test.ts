@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-it('what processes left unfinished an hour ago is removed, and what is being written is not', async () => {
+it('removes files that processes left unfinished an hour ago, but not those being written', async () => {
   const [left, fresh] = [randomUUID(), randomUUID()];
   await mkdir(join(root, '.unfinished'));
   for (const name of [left, fresh]) await writeFile(join(root, '.unfinished', name), 'half an obj');

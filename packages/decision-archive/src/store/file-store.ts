@@ -5,7 +5,7 @@ import { type ObjectStore, type StoredObject } from './object-store';
 import { ArchiveError } from '../archive-error';
 import { removeAbandoned } from '../own-folder';
 
-/** Objects that are being written; they are renamed when they are whole. */
+/** Objects that are being written; they are renamed once complete. */
 const UNFINISHED = '.unfinished';
 
 const hasCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code; // only asked for a code
@@ -19,16 +19,18 @@ const sync = async (path: string): Promise<void> => {
   }
 };
 
-/** Keeps objects as files below a folder, which is made. What processes left unfinished when they died is removed once it is an hour old. */
+/**
+ * Keeps objects as files below a folder, which is made if needed. Unfinished files of dead processes are removed once they are an hour old.
+ */
 export const openFileStore = async (root: string): Promise<ObjectStore> => {
   await mkdir(join(root, UNFINISHED), { recursive: true });
   await removeAbandoned(join(root, UNFINISHED), '');
   const pathOf = (key: string): string => join(root, ...key.split('/'));
-  /** Calls `write` with the path of a new file and `place` with it once it is durable; then the names of folders are made durable. */
+  /** Calls `write` with the path of a new file, and `commit` once the file is durable; then makes the names in the folders durable. */
   const make = async (
     key: string,
     write: (path: string) => Promise<void>,
-    place: (from: string, to: string) => Promise<void>,
+    commit: (from: string, to: string) => Promise<void>,
   ): Promise<void> => {
     const to = pathOf(key);
     const from = join(root, UNFINISHED, randomUUID());
@@ -36,11 +38,11 @@ export const openFileStore = async (root: string): Promise<ObjectStore> => {
     try {
       await write(from);
       await sync(from);
-      await place(from, to).catch(async (error: unknown) => {
+      await commit(from, to).catch(async (error: unknown) => {
         if (!hasCode(error, 'ENOENT')) throw error;
         // The folder was empty, and has just been removed.
         await mkdir(dirname(to), { recursive: true });
-        await place(from, to);
+        await commit(from, to);
       });
       await syncFolders(root, dirname(to));
     } finally {
@@ -86,13 +88,13 @@ export const openFileStore = async (root: string): Promise<ObjectStore> => {
   };
 };
 
-/** Objects below a folder, by rising key. A folder that is not there, perhaps no longer, holds none. */
+/** Objects below a folder, by rising key. A missing folder holds none. */
 async function* listFolder(folder: string, prefix: string): AsyncGenerator<StoredObject, void, undefined> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return [];
     throw error;
   });
-  // A folder sorts as its keys do, which have a slash behind its name.
+  // A folder sorts like its keys, which have a slash after its name.
   const named = entries.map((entry) => ({ entry, name: entry.isDirectory() ? `${entry.name}/` : entry.name }));
   for (const { entry, name } of named.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
@@ -132,17 +134,17 @@ const writeText = async (path: string, text: string): Promise<void> => {
   }
 };
 
-/** Removes a folder, and those that it is in, as far as they are empty. */
+/** Removes a folder and its parents as far as they are empty. */
 const removeEmpty = async (root: string, folder: string): Promise<void> => {
   for (let at = folder; at !== root; at = dirname(at))
     try {
       await rmdir(at);
     } catch {
-      return; // Something is in it, or it is gone.
+      return; // It is not empty, or already gone.
     }
 };
 
-/** Makes the names in a folder durable, and those of the folders down to it. */
+/** Makes the names in a folder, and in the folders down to it, durable. */
 const syncFolders = async (root: string, folder: string): Promise<void> => {
   const names = relative(root, folder).split(sep);
   for (let depth = names.length; depth >= 0; depth -= 1) await sync(join(root, ...names.slice(0, depth)));

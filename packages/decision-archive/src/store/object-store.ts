@@ -4,22 +4,22 @@ export interface StoredObject {
   readonly bytes: number;
 }
 
-/** Where objects are kept, by keys of names joined by slashes. An object is there whole, and durably, or not at all. */
+/** A store of objects, whose keys are names joined by slashes. An object exists completely and durably, or not at all. */
 export interface ObjectStore {
   /** Keeps a copy of a local file under a key; an object of that key is replaced. */
   putFile(key: string, path: string): Promise<void>;
-  /** Makes an object, and answers whether it was made: false where there is one of that key, which stays as it is. */
+  /** Creates an object; answers false if the key exists, and then leaves its object unchanged. */
   create(key: string, text: string): Promise<boolean>;
-  /** The text of an object; undefined where there is none. */
+  /** The text of an object; undefined if there is none. */
   read(key: string): Promise<string | undefined>;
-  /** Objects whose keys begin with a prefix that ends with a slash, by rising key. */
+  /** Objects whose keys begin with a prefix that ends with a slash, in ascending order. */
   list(prefix: string): AsyncIterable<StoredObject>;
-  /** Names of the folders directly below a prefix that ends with a slash, by rising name: what stands up to the next slash of keys. */
+  /** Names of the folders directly below a prefix that ends with a slash, in ascending order: the part of keys up to the next slash. */
   folders(prefix: string): Promise<readonly string[]>;
-  /** The bytes of an object from `from` to the one before `to`. Rejects where there are fewer, or no such object. */
+  /** The bytes of an object from `from` to the one before `to`. Rejects if there are fewer, or no such object. */
   readRange(key: string, from: number, to: number): Promise<Buffer>;
-  /** Removes an object; one that is not there is removed already. */
+  /** Removes an object, if it exists. */
   remove(key: string): Promise<void>;
-  /** The path of an object where objects are local files; undefined elsewhere. */
+  /** The path of an object where objects are local files; undefined otherwise. */
   pathOf(key: string): string | undefined;
 }

@@ -6,8 +6,8 @@ import { openS3Store } from './s3-store';
 import { ArchiveError } from '../archive-error';
 
 /**
- * Opens the store that a URL names: `file:///path` is a folder, which is made; `s3://bucket/prefix` is read by {@link readS3Address}, and is asked
- * nothing yet. Rejects with a sentence that says what is wrong with it.
+ * Opens the store that a URL names: `file:///path` is a folder, which is made if needed; `s3://bucket/prefix` is parsed by {@link
+ * readS3Address}, without a request yet. Rejects with a sentence about the fault.
  */
 export const openObjectStore = async (url: string): Promise<ObjectStore> => {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -15,7 +15,7 @@ export const openObjectStore = async (url: string): Promise<ObjectStore> => {
   if (parsed?.protocol !== 'file:' || parsed.host !== '')
     throw new ArchiveError(
       'not_opened',
-      `"${url}" is no URL of an archive: write file:///path of a folder, or s3://bucket/prefix.`,
+      `"${url}" is not a URL of an archive: write file:///path of a folder, or s3://bucket/prefix.`,
     );
   return openFolder(fileURLToPath(parsed));
 };

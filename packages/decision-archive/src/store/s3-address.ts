@@ -1,13 +1,13 @@
 import { ArchiveError } from '../archive-error';
 
-/** Where objects are kept with an S3 store. */
+/** Location of an archive in an S3 store. */
 export interface S3Address {
   readonly bucket: string;
-  /** Put before every key; empty, or ends with a slash. */
+  /** Prefix of every key; empty, or ends with a slash. */
   readonly prefix: string;
-  /** Undefined for the one that the client finds, which is that of the region unless its environment names another. */
+  /** Undefined: the client's default, which is that of the region unless its environment names another. */
   readonly endpoint: string | undefined;
-  /** Undefined for the one that the client finds in its environment. */
+  /** Undefined: the client's default from its environment. */
   readonly region: string | undefined;
   /** Whether the bucket is in the path instead of the host name. */
   readonly isPathStyle: boolean;
@@ -18,16 +18,16 @@ const PREFIX = /^(?:[A-Za-z0-9._=@+-]{1,100}\/){0,10}$/;
 const REGION = /^[a-z0-9-]{1,64}$/;
 
 /**
- * Reads `s3://bucket/prefix?endpoint=http://host:9000&region=eu-central-1&path-style=true`; all but the bucket may be left out. A parameter that is
- * written twice counts as unknown, and so does a user before the bucket: credentials are found where clients of S3 look for them.
- * @throws {ArchiveError} `not_opened` where it is anything else.
+ * Reads `s3://bucket/prefix?endpoint=http://host:9000&region=eu-central-1&path-style=true`; all but the bucket may be left out. A parameter
+ * that is written twice counts as unknown, and so does a user before the bucket: credentials come from the usual sources of S3 clients.
+ * @throws {ArchiveError} `not_opened` for anything else.
  */
 export const readS3Address = (url: URL): S3Address => {
   const { hostname: bucket, searchParams: parameters } = url;
   if (url.username !== '' || url.password !== '')
     throw refusal('has a user or a password. Give credentials by the environment or the files of the S3 client.');
   if (url.port !== '' || url.hash !== '') throw refusal('has a port or a fragment. Write s3://bucket/prefix.');
-  if (!BUCKET.test(bucket)) throw refusal(`has no name of a bucket behind s3://, but "${bucket}".`);
+  if (!BUCKET.test(bucket)) throw refusal(`has no name of a bucket after s3://, but "${bucket}".`);
   const path = url.pathname.replace(/^\/|\/$/g, '');
   const prefix = path === '' ? '' : `${path}/`;
   if (!PREFIX.test(prefix))
@@ -39,7 +39,7 @@ export const readS3Address = (url: URL): S3Address => {
       throw refusal(`has the parameter "${name}". Those it may have, once each, are endpoint, region and path-style.`);
   const region = parameters.get('region') ?? undefined;
   if (region !== undefined && !REGION.test(region))
-    throw refusal(`has the region "${region}", which is no name of one.`);
+    throw refusal(`has the region "${region}", which is not a valid name.`);
   const style = parameters.get('path-style') ?? 'false';
   if (style !== 'true' && style !== 'false')
     throw refusal(`has "${style}" for path-style, which is neither true nor false.`);

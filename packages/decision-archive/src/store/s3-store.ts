@@ -7,17 +7,17 @@ import { type S3Address } from './s3-address';
 import { type Asking, type AskingBounds, createAsking, DamagedAnswer, refusedWith } from './s3-asking';
 import { ArchiveError } from '../archive-error';
 
-/** Larger files are put in parts of this size, ten thousand at most. */
+/** Larger files are uploaded in parts of this size, ten thousand at most. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** The longest text that is read. */
 const TEXT_BYTES = 256 * 1024 * 1024;
 const CONNECT_MS = 5_000;
 const MAX_CONNECTIONS = 32;
-/** An object that is made to see whether the store keeps to conditions. */
+/** An object that is made to test whether the store honours conditions. */
 const PROBE_KEY = 'probes/conditions';
 
-/** What every operation needs. */
-interface Place {
+/** Dependencies of every operation. */
+interface StoreContext {
   readonly client: S3;
   readonly ask: Asking;
   readonly bucket: string;
@@ -25,30 +25,30 @@ interface Place {
 }
 
 /**
- * Keeps objects with an S3 store. Each request has a deadline and three attempts, and what comes back is taken only where it is what was asked for.
- * @throws {ArchiveError} `not_opened` where nothing says the region.
+ * Keeps objects in an S3 store. Each request has a deadline and three attempts, and its answer is checked
+ * (docs/adr/0059-answers-of-an-s3-store-are-checked.md). @throws {ArchiveError} `not_opened` if no region is known.
  */
 export const openS3Store = async (address: S3Address, bounds: AskingBounds = {}): Promise<ObjectStore> => {
   const { bucket, prefix } = address;
   const client = await openClient(address);
-  const place: Place = { client, ask: createAsking(`s3://${bucket}/${prefix}`, bounds), bucket, prefix };
+  const context: StoreContext = { client, ask: createAsking(`s3://${bucket}/${prefix}`, bounds), bucket, prefix };
   let probing: Promise<void> | undefined;
   const probe = (): Promise<void> =>
-    (probing ??= refuseUnconditional(place).catch((error: unknown) => {
+    (probing ??= refuseUnconditional(context).catch((error: unknown) => {
       probing = undefined;
       throw error;
     }));
   return {
-    putFile: (key, path) => putFile(place, key, path),
+    putFile: (key, path) => putFile(context, key, path),
     create: async (key, text) => {
       await probe();
-      return create(place, key, text);
+      return create(context, key, text);
     },
-    read: (key) => read(place, key),
-    list: (wanted) => list(place, wanted),
-    folders: (wanted) => folders(place, wanted),
-    readRange: (key, from, to) => readRange(place, { key, from, to }),
-    remove: (key) => remove(place, key),
+    read: (key) => read(context, key),
+    list: (wanted) => list(context, wanted),
+    folders: (wanted) => folders(context, wanted),
+    readRange: (key, from, to) => readRange(context, { key, from, to }),
+    remove: (key) => remove(context, key),
     pathOf: () => undefined,
   };
 };
@@ -60,9 +60,9 @@ const openClient = async (address: S3Address): Promise<S3> => {
     ...(address.region === undefined ? {} : { region: address.region }),
     ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint }),
     forcePathStyle: address.isPathStyle,
-    // Attempts are made around the client: it makes none where the body of an answer breaks off.
+    // Attempts are made around the client, which makes none if the body of an answer breaks off.
     maxAttempts: 1,
-    // Other servers than that of the protocol's vendor refuse or ignore its newer checksums; every put has Content-MD5.
+    // Some compatible servers refuse or ignore the protocol's newer checksums; every put has Content-MD5.
     ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
     requestHandler: { connectionTimeout: CONNECT_MS, httpAgent: agent, httpsAgent: agent },
   };
@@ -72,7 +72,7 @@ const openClient = async (address: S3Address): Promise<S3> => {
   } catch (cause) {
     throw new ArchiveError(
       'not_opened',
-      'Nothing says in which region the archive is. Add region=NAME to its URL, or set AWS_REGION; stores without regions take us-east-1.',
+      'The region of the archive is not set. Add region=NAME to its URL, or set AWS_REGION; stores without regions take us-east-1.',
       { cause },
     );
   }
@@ -82,14 +82,14 @@ const openClient = async (address: S3Address): Promise<S3> => {
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('base64');
 const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Every object has an entity tag; pages of gateways that answer in a store's stead have none. */
+/** Every object has an entity tag; pages of gateways that answer in place of a store have none. */
 const requireTag = (tag: string | undefined): string => {
   if (tag === undefined || tag === '') throw new DamagedAnswer('answered without an entity tag, so it kept nothing');
   return tag;
 };
 
-const putFile = async (place: Place, key: string, path: string): Promise<void> => {
-  const { client, ask, bucket, prefix } = place;
+const putFile = async (context: StoreContext, key: string, path: string): Promise<void> => {
+  const { client, ask, bucket, prefix } = context;
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
@@ -100,7 +100,7 @@ const putFile = async (place: Place, key: string, path: string): Promise<void> =
       throw new ArchiveError('store_failed', `The file ${path} became shorter while it was put into the archive.`);
     };
     if (size > PART_BYTES) {
-      await putParts(place, key, { size, partOf });
+      await putParts(context, key, { size, partOf });
       return;
     }
     const body = await partOf(0);
@@ -119,9 +119,12 @@ interface Parts {
   readonly partOf: (from: number) => Promise<Buffer>;
 }
 
-/** The object is there once all its parts are. What a process leaves that dies before is no object, and is given up by a rule of the bucket. */
-const putParts = async (place: Place, key: string, { size, partOf }: Parts): Promise<void> => {
-  const { client, ask, bucket, prefix } = place;
+/**
+ * The object exists once the upload is completed. An upload that a dying process leaves is not an object; a rule of the bucket should abort
+ * it.
+ */
+const putParts = async (context: StoreContext, key: string, { size, partOf }: Parts): Promise<void> => {
+  const { client, ask, bucket, prefix } = context;
   const task = `keep "${key}"`;
   const mark = randomUUID();
   const object = { Bucket: bucket, Key: `${prefix}${key}` };
@@ -145,8 +148,8 @@ const putParts = async (place: Place, key: string, { size, partOf }: Parts): Pro
         const whole = { ...upload, MultipartUpload: { Parts: parts } };
         requireTag((await client.completeMultipartUpload(whole, { abortSignal })).ETag);
       } catch (error) {
-        // It is no longer there where an attempt before was done and its answer lost.
-        if (!refusedWith(error, 404) || (await markOf(place, key, abortSignal)) !== mark) throw error;
+        // It is gone if an earlier attempt succeeded and its answer was lost.
+        if (!refusedWith(error, 404) || (await markOf(context, key, abortSignal)) !== mark) throw error;
       }
     });
   } catch (error) {
@@ -155,26 +158,26 @@ const putParts = async (place: Place, key: string, { size, partOf }: Parts): Pro
   }
 };
 
-/** The mark of the process that made an object; undefined where it has none. */
+/** The mark of the process that made an object; undefined if it has none. */
 const markOf = async (
-  { client, bucket, prefix }: Place,
+  { client, bucket, prefix }: StoreContext,
   key: string,
   abortSignal: AbortSignal,
 ): Promise<string | undefined> =>
   (await client.headObject({ Bucket: bucket, Key: `${prefix}${key}` }, { abortSignal })).Metadata?.['mark'];
 
-/** Rejects where a store replaces an object though it was told not to: what two processes agree on would be lost. */
-const refuseUnconditional = async (place: Place): Promise<void> => {
+/** Rejects if a store replaces an object despite If-None-Match: two processes could then not agree on an object. */
+const refuseUnconditional = async (context: StoreContext): Promise<void> => {
   const text = '{"v":1}';
-  if (!(await create(place, PROBE_KEY, text)) || !(await create(place, PROBE_KEY, text))) return;
+  if (!(await create(context, PROBE_KEY, text)) || !(await create(context, PROBE_KEY, text))) return;
   throw new ArchiveError(
     'store_failed',
-    'The archive is with a store that replaces objects though it is told not to (If-None-Match), so two processes could lose decisions. Use one that keeps to it.',
+    "The archive's store replaces objects in spite of the condition If-None-Match, so two processes could lose decisions. Use a store that honours it.",
   );
 };
 
-const create = (place: Place, key: string, text: string): Promise<boolean> => {
-  const { client, ask, bucket, prefix } = place;
+const create = (context: StoreContext, key: string, text: string): Promise<boolean> => {
+  const { client, ask, bucket, prefix } = context;
   const body = Buffer.from(text);
   const mark = randomUUID();
   const object = { Bucket: bucket, Key: `${prefix}${key}`, IfNoneMatch: '*', Body: body, ContentMD5: md5Of(body) };
@@ -187,13 +190,13 @@ const create = (place: Place, key: string, text: string): Promise<boolean> => {
       return true;
     } catch (error) {
       if (!refusedWith(error, 412)) throw error;
-      // The object may be that of an attempt before, whose answer was lost.
-      return attempts > 1 && (await markOf(place, key, abortSignal)) === mark;
+      // The object may be from an earlier attempt whose answer was lost.
+      return attempts > 1 && (await markOf(context, key, abortSignal)) === mark;
     }
   });
 };
 
-/** All bytes of an answer. Rejects beyond `most`, and where the connection breaks off. */
+/** All bytes of an answer. Rejects beyond `most`, and if the connection breaks off. */
 const bytesOf = async (body: unknown, most: number, signal: AbortSignal): Promise<Buffer> => {
   if (!(body instanceof Readable)) throw new DamagedAnswer('answered without a body');
   const chunks: Buffer[] = [];
@@ -207,7 +210,7 @@ const bytesOf = async (body: unknown, most: number, signal: AbortSignal): Promis
   return Buffer.concat(chunks, bytes);
 };
 
-const read = ({ client, ask, bucket, prefix }: Place, key: string): Promise<string | undefined> =>
+const read = ({ client, ask, bucket, prefix }: StoreContext, key: string): Promise<string | undefined> =>
   ask({ task: `give "${key}"` }, async (abortSignal) => {
     try {
       const object = await client.getObject({ Bucket: bucket, Key: `${prefix}${key}` }, { abortSignal });
@@ -215,7 +218,7 @@ const read = ({ client, ask, bucket, prefix }: Place, key: string): Promise<stri
       requireTag(object.ETag);
       const expected = object.Metadata?.['sha256'];
       if (expected !== undefined && expected !== sha256Of(body))
-        throw new DamagedAnswer(`answered with ${body.length} bytes that are not those that were kept`);
+        throw new DamagedAnswer(`answered with ${body.length} bytes that differ from those that were stored`);
       return body.toString();
     } catch (error) {
       if (isNoSuchKey(error)) return undefined;
@@ -223,64 +226,64 @@ const read = ({ client, ask, bucket, prefix }: Place, key: string): Promise<stri
     }
   });
 
-/** A bucket that is not there is answered with 404 too, and must not pass for one without the object. */
+/** A missing bucket is answered with 404 too, and must not be taken for a missing object. */
 const isNoSuchKey = (error: unknown): boolean =>
   refusedWith(error, 404) && (error as { readonly name?: unknown }).name === 'NoSuchKey'; // only asked for a name
 
-/** What a page of a list holds. */
+/** One page of a list. */
 interface ListedPage {
   readonly objects: readonly StoredObject[];
-  /** Common beginnings of keys, where a delimiter was given. */
+  /** Common prefixes of keys, if a delimiter was given. */
   readonly prefixes: readonly string[];
 }
 
 async function* pages(
-  place: Place,
+  context: StoreContext,
   wanted: string,
   delimited: { readonly Delimiter?: string },
 ): AsyncGenerator<ListedPage, void, undefined> {
-  const { client, ask, bucket, prefix } = place;
+  const { client, ask, bucket, prefix } = context;
   const page = { Bucket: bucket, Prefix: `${prefix}${wanted}`, ...delimited };
   let token: string | undefined;
   do {
     const next = token === undefined ? {} : { ContinuationToken: token };
     const { following, ...listed } = await ask({ task: `list "${wanted}"` }, async (abortSignal) => {
       const answer = await client.listObjectsV2({ ...page, ...next }, { abortSignal });
-      // A page that is no list at all has neither; an empty list has both.
+      // A page that is not a list has neither; an empty list has both.
       if (answer.Prefix !== page.Prefix || answer.IsTruncated === undefined)
-        throw new DamagedAnswer('answered with what is no list of these objects');
+        throw new DamagedAnswer('answered with something other than a list of these objects');
       const after = answer.IsTruncated ? answer.NextContinuationToken : undefined;
       if (answer.IsTruncated && (after === undefined || after === token))
-        throw new DamagedAnswer('answered with a list that does not say how it goes on');
+        throw new DamagedAnswer('answered with a truncated list without a continuation token');
       const prefixes = (answer.CommonPrefixes ?? []).map(({ Prefix: common }) => common ?? '');
-      return { objects: (answer.Contents ?? []).map(objectOf(place)), prefixes, following: after };
+      return { objects: (answer.Contents ?? []).map(objectOf(context)), prefixes, following: after };
     });
     yield listed;
     token = following;
   } while (token !== undefined);
 }
 
-async function* list(place: Place, wanted: string): AsyncGenerator<StoredObject, void, undefined> {
+async function* list(context: StoreContext, wanted: string): AsyncGenerator<StoredObject, void, undefined> {
   let last = '';
-  for await (const { objects } of pages(place, wanted, {}))
+  for await (const { objects } of pages(context, wanted, {}))
     for (const object of objects) {
       if (object.key <= last)
-        throw new ArchiveError('store_failed', `The archive lists "${object.key}" behind "${last}", out of order.`);
+        throw new ArchiveError('store_failed', `The archive lists "${object.key}" after "${last}", out of order.`);
       last = object.key;
       yield object;
     }
 }
 
-const folders = async (place: Place, wanted: string): Promise<readonly string[]> => {
+const folders = async (context: StoreContext, wanted: string): Promise<readonly string[]> => {
   const names: string[] = [];
-  const length = place.prefix.length + wanted.length;
-  for await (const { prefixes } of pages(place, wanted, { Delimiter: '/' }))
+  const length = context.prefix.length + wanted.length;
+  for await (const { prefixes } of pages(context, wanted, { Delimiter: '/' }))
     names.push(...prefixes.map((common) => common.slice(length, -1)));
   return names.sort();
 };
 
 const objectOf =
-  ({ prefix }: Place) =>
+  ({ prefix }: StoreContext) =>
   ({ Key: key, Size: bytes }: { Key?: string; Size?: number }): StoredObject => {
     if (key?.startsWith(prefix) !== true || bytes === undefined)
       throw new DamagedAnswer('answered with a list of objects that lack a name or a size');
@@ -288,7 +291,7 @@ const objectOf =
   };
 
 const readRange = async (
-  { client, ask, bucket, prefix }: Place,
+  { client, ask, bucket, prefix }: StoreContext,
   { key, from, to }: { key: string; from: number; to: number },
 ): Promise<Buffer> => {
   if (to <= from) return Buffer.alloc(0);
@@ -312,7 +315,7 @@ const readRange = async (
   });
 };
 
-const remove = ({ client, ask, bucket, prefix }: Place, key: string): Promise<void> =>
+const remove = ({ client, ask, bucket, prefix }: StoreContext, key: string): Promise<void> =>
   ask({ task: `remove "${key}"` }, async (abortSignal) => {
     try {
       const answer = await client.deleteObject({ Bucket: bucket, Key: `${prefix}${key}` }, { abortSignal });

@@ -9,14 +9,14 @@ import { compactionsOfDay, type DecisionObject, objectsOfDay } from '../reading/
 import { type ObjectStore } from '../store/object-store';
 import { type Signer } from './signing';
 
-/** What an archive is looked after with. */
+/** Dependencies of upkeep. */
 export interface UpkeepTools {
   readonly store: ObjectStore;
   readonly engine: Engine;
   readonly objects: LocalObjects;
   /** Epoch ms. */
   readonly now: () => number;
-  /** Signs compactions, where there is a key. */
+  /** Signs compactions, if there is a key. */
   readonly signer?: Signer | undefined;
 }
 
@@ -24,13 +24,13 @@ interface CompactOptions extends UpkeepTools {
   readonly workspaceId: string;
   /** YYYY-MM-DD, UTC. */
   readonly date: string;
-  /** Objects of this size are left as they are, and smaller ones become one of about this size. */
+  /** Objects of at least this size are left alone, and smaller ones are merged into objects of about this size. */
   readonly targetBytes: number;
 }
 
-/** What became of a day. */
+/** The outcome for a day. */
 interface CompactedDay {
-  /** Objects that took the place of others. */
+  /** Objects that replaced others. */
   readonly made: number;
   readonly replaced: number;
   /** Replaced objects that were removed. */
@@ -38,17 +38,17 @@ interface CompactedDay {
 }
 
 const HOUR_MS = 3_600_000;
-/** Messages of an hour may come so late, and are usual. */
+/** How late messages of an hour usually arrive, ms. */
 const SETTLED_MS = HOUR_MS / 2;
-/** How long replaced objects stay: questions that have begun with them, here or in other engines, end within it. */
+/** How long replaced objects stay, ms: questions that have begun with them, here or in other engines, end within it. */
 const GRACE_MS = 15 * 60_000;
-/** Objects that become one at most: each is opened. */
+/** Maximum number of objects merged into one: each is opened. */
 const MOST_AT_ONCE = 500;
 
 /**
- * Makes one object of the small ones of each hour of a day that has ended, without repetitions. The object is put first, and counts for questions
- * once the compaction that names it has been made; what it replaces stays for a quarter of an hour. A death between any two steps loses and doubles
- * nothing. Of processes that replace an object at the same time one does.
+ * Merges the small objects of each hour of a day that has ended, without duplicate rows. The new object is stored first, and counts for
+ * questions once the compaction that names it exists; the replaced objects stay for a quarter of an hour. A crash between any two steps
+ * loses and duplicates nothing. If several processes replace an object at the same time, one of them succeeds.
  */
 export const compactDay = async (options: CompactOptions): Promise<CompactedDay> => {
   const { store, workspaceId, date, now } = options;
@@ -69,7 +69,7 @@ export const compactDay = async (options: CompactOptions): Promise<CompactedDay>
   return { made, replaced, removed: await removeReplaced(options, GRACE_MS) };
 };
 
-/** Objects in their order, together up to a number of bytes. */
+/** Groups objects in order, up to a number of bytes. */
 const groupsOf = (objects: readonly DecisionObject[], most: number): readonly (readonly DecisionObject[])[] => {
   const groups: DecisionObject[][] = [];
   let bytes = Infinity;
@@ -82,13 +82,13 @@ const groupsOf = (objects: readonly DecisionObject[], most: number): readonly (r
   return groups;
 };
 
-/** The name of what takes the place of objects: the same for everybody. */
+/** The name of the replacement of objects: the same in every process. */
 const nameOf = (keys: readonly string[], purpose: string): string =>
   createHash('sha256').update(JSON.stringify([purpose, ...keys])).digest('hex').slice(0, 24); // prettier-ignore
 
 /**
- * Puts one object in the place of others of one hour. `without` names decisions that are left out of it, and then `purpose` tells this from a mere
- * compaction. Answers the bytes of the new object; undefined where others replaced them at the same time.
+ * Replaces objects of one hour by one object. `without` names decisions to leave out, and then `purpose` distinguishes this from a plain
+ * compaction. Answers the bytes of the new object; undefined if another process replaced them at the same time.
  */
 export const replaceObjects = async (
   group: readonly DecisionObject[],
@@ -121,7 +121,7 @@ export const replaceObjects = async (
     opened.close();
     await rm(path, { force: true });
   }
-  // Others may have replaced them meanwhile, by an erasure perhaps: what is in this object must not come back.
+  // Others may have replaced them meanwhile, perhaps by an erasure: the erased decisions must not come back with this object.
   const replaced = (await compactionsOfDay(store, workspaceId, date)).flatMap(({ replaces }) => replaces);
   const compaction = {
     v: 1,
@@ -137,7 +137,7 @@ export const replaceObjects = async (
   return undefined;
 };
 
-/** An object that took the place of others. */
+/** An object that replaced others. */
 export interface ReplacedObject {
   readonly key: string;
   readonly records: number;
@@ -145,7 +145,7 @@ export interface ReplacedObject {
   readonly sha256: string;
 }
 
-/** Removes objects that were replaced at least so long ago, ms, and those that a death left without a compaction; answers how many. */
+/** Removes objects that were replaced at least this long ago, ms, and those that a crash left without a compaction; answers how many. */
 export const removeReplaced = async (
   { store, workspaceId, date, now }: Pick<CompactOptions, 'store' | 'workspaceId' | 'date' | 'now'>,
   graceMs: number,
@@ -165,10 +165,10 @@ export const removeReplaced = async (
   return removed;
 };
 
-/** A compaction takes less than this from the beginning of its object to its end, ms. */
+/** Maximum time from the start of writing an object to its compaction, ms. */
 const LEFT_AFTER_MS = HOUR_MS;
 
-/** Whether a death left an object that nothing names. */
+/** Whether an object was left by a crash, so that nothing names it. */
 const isLeft = (key: string, named: ReadonlySet<string>, now: number): boolean => {
   const [, begunAt] = /\/c-[0-9a-f]+-([0-9a-z]+)-[0-9a-f]+\.parquet$/.exec(key) ?? [];
   return begunAt !== undefined && !named.has(key) && now - Number.parseInt(begunAt, 36) >= LEFT_AFTER_MS;

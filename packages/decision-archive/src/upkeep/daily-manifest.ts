@@ -10,19 +10,19 @@ export interface ManifestObject {
   readonly sha256: string;
 }
 
-/** What became of messages that were written together. */
+/** The outcome of messages that were written together. */
 interface DailyRoll {
-  /** Key of its own manifest, and the digest of that. */
+  /** Key and digest of its own manifest. */
   readonly key: string;
   readonly sha256: string;
-  /** Offsets: the first, and the one behind the last. */
+  /** Offsets: the first, and the one after the last. */
   readonly from: number;
   readonly to: number;
   readonly unreadable: number;
   readonly objects: readonly ManifestObject[];
 }
 
-/** Messages of these offsets, of which so many were never archived. */
+/** A range of offsets, with the number of its messages that were never archived. */
 interface MissingMessages {
   readonly from: number;
   readonly to: number;
@@ -34,20 +34,20 @@ interface DailyPartition {
   readonly partition: number;
   /** Offset up to which it was archived. */
   readonly to: number;
-  /** How many rolls it had by then, those of earlier days included. */
+  /** Number of its rolls by then, including earlier days. */
   readonly rollsInAll: number;
   readonly missing: readonly MissingMessages[];
   readonly rolls: readonly DailyRoll[];
 }
 
-/** What was archived since the manifest before, signed. */
+/** A signed list of what was archived since the previous manifest (docs/adr/0058-a-manifest-a-day-is-signed-and-chained.md). */
 export interface DailyManifest {
   readonly v: 1;
   /** YYYY-MM-DD, UTC: the day that had ended. */
   readonly date: string;
   /** ISO 8601. */
   readonly at: string;
-  /** The manifest before, with the SHA-256 of its text; null: this is the first. */
+  /** The previous manifest, with the SHA-256 of its text; null: this is the first. */
   readonly previous: { readonly date: string; readonly sha256: string } | null;
   readonly partitions: readonly DailyPartition[];
 }
@@ -70,12 +70,12 @@ interface SignedDay {
 }
 
 const DAY_MS = 86_400_000;
-/** A day is signed once it has ended for this long, ms: the objects of its last messages are written by then. */
+/** Time from the end of a day to its signing, ms: the objects of its last messages are written by then. */
 const SETTLED_MS = 2 * 3_600_000;
 const ROLL = /\/(\d{19})-[0-9a-f]+\.json$/;
 const DAY = /^daily\/(\d{4}-\d{2}-\d{2})\.json$/;
 
-/** Signs what was archived since the last manifest, once a day has ended. Undefined where that has been done, by whichever process. */
+/** Signs what was archived since the last manifest, once a day has ended. Undefined if any process has already done so. */
 export const signDay = async ({ store, signer, now }: SignDayOptions): Promise<SignedDay | undefined> => {
   const date = new Date(now() - SETTLED_MS - DAY_MS).toISOString().slice(0, 10);
   const last = (await listDays(store)).at(-1);
@@ -99,7 +99,7 @@ export const signDay = async ({ store, signer, now }: SignDayOptions): Promise<S
   };
 };
 
-/** The manifests of days, by rising date. */
+/** The manifests of days, by ascending date. */
 export const listDays = async (store: ObjectStore): Promise<readonly { key: string; date: string }[]> => {
   const days: { key: string; date: string }[] = [];
   for await (const { key } of store.list('daily/')) {
@@ -109,15 +109,15 @@ export const listDays = async (store: ObjectStore): Promise<readonly { key: stri
   return days;
 };
 
-/** Reads a manifest of a day, whoever signed it. Throws `damaged_object` where it is none. */
+/** Reads a manifest of a day without checking its signature. Throws `damaged_object` if it is not one. */
 export const readDay = (key: string, text: string): DailyManifest => {
-  const day = parse(key, text) as Partial<DailyManifest>; // what is asked for is looked at
+  const day = parse(key, text) as Partial<DailyManifest>; // its members are checked
   if (day.v !== 1 || DAY.exec(key)?.[1] !== day.date || day.previous === undefined || !Array.isArray(day.partitions))
     throw damaged(key);
-  return day as DailyManifest; // written by this package: its signature tells
+  return day as DailyManifest; // written by this package: its signature proves it
 };
 
-/** How many rolls the archive has. */
+/** Number of rolls in the archive. */
 export const countRolls = async (store: ObjectStore): Promise<number> => {
   let rolls = 0;
   for await (const { key } of store.list('manifests/')) if (ROLL.test(key)) rolls += 1;
@@ -153,7 +153,7 @@ const newRolls = async (store: ObjectStore, folder: string, before: DailyPartiti
     if (Number(from) >= (before?.to ?? 0)) beyond.push(key);
   }
   if (rollsInAll - (before?.rollsInAll ?? 0) === beyond.length) return { keys: beyond, rollsInAll };
-  // The topic was made anew, or was read again from further back: all manifests are needed to tell what is new.
+  // The topic was recreated, or read again from an earlier offset: all manifests are needed to find what is new.
   const keys = new Set<string>();
   for await (const { key } of store.list(folder)) if (ROLL.test(key)) keys.add(key);
   for (const { key } of await listDays(store))
@@ -162,13 +162,13 @@ const newRolls = async (store: ObjectStore, folder: string, before: DailyPartiti
   return { keys: [...keys], rollsInAll };
 };
 
-/** Up to where rolls go, and what is missing between them, and between them and those before. */
+/** The end of rolls, and the gaps between them and after the earlier ones. */
 const coverage = (
   rolls: readonly (DailyRoll & { readonly messages: number })[],
   before: number | undefined,
 ): { readonly to: number; readonly missing: readonly MissingMessages[] } => {
   const missing: MissingMessages[] = [];
-  // Those from further back, as of a topic that was made anew, go on from their own first.
+  // Rolls from earlier offsets, as of a recreated topic, are checked from their own first one.
   const again = rolls.filter(({ from }) => from < (before ?? 0));
   const further = rolls.slice(again.length);
   const walk = (walked: typeof rolls, start: number): number => {
@@ -189,7 +189,7 @@ const readRoll = async (store: ObjectStore, key: string): Promise<DailyRoll & { 
   const text = (await store.read(key)) ?? '';
   const { from, to, messages, unreadable, objects } = parse(key, text) as Partial<
     Record<'from' | 'to' | 'messages' | 'unreadable' | 'objects', unknown>
-  >; // what is there is looked at
+  >; // its members are checked
   if (!isCount(from) || !isCount(to) || to <= from || !isCount(unreadable)) throw damaged(key);
   if (!Array.isArray(objects) || !objects.every(isObject)) throw damaged(key);
   return { key, sha256: sha256Of(text), from, to, messages: isCount(messages) ? messages : to - from, unreadable, objects };
@@ -203,11 +203,11 @@ const isObject = (value: unknown): value is ManifestObject => {
 };
 
 const damaged = (key: string): ArchiveError =>
-  new ArchiveError('damaged_object', `The object "${key}" is no manifest. Put back what stood there.`);
+  new ArchiveError('damaged_object', `The object "${key}" is not a manifest. Restore its content.`);
 
 const parse = (key: string, text: string): object => {
   try {
-    return Object(JSON.parse(text)) as object; // anything has members that are not there
+    return Object(JSON.parse(text)) as object; // any value has members, perhaps undefined
   } catch {
     throw damaged(key);
   }

@@ -10,36 +10,36 @@ import { holdOf, listHolds } from './holds';
 
 interface EraseOptions extends UpkeepTools {
   readonly workspaceId: string;
-  /** Which decisions; each is erased whole. `start` and `end` are within `date`. */
+  /** Selects decisions; each is erased whole. `start` and `end` are within `date`. */
   readonly filters: DecisionFilters;
   /** YYYY-MM-DD, UTC. */
   readonly date: string;
   /** Names the erasure in its proof: letters, digits and hyphens. */
   readonly id: string;
   readonly reason: string;
-  /** The search as it was written, of which the proof has a digest. */
+  /** The search as it was written; the proof contains its digest. */
   readonly search: string;
-  /** Whether it is only said what would be erased. */
+  /** Whether it only reports what would be erased. */
   readonly isDryRun: boolean;
 }
 
-/** What was erased of a day, or would be. */
+/** What was erased from a day, or would be. */
 interface ErasedDay {
   /** Of the decisions. */
   readonly ids: readonly string[];
   readonly objects: number;
 }
 
-/** Decisions that one erasure takes of a day at most. */
+/** Maximum number of decisions that one erasure takes from a day. */
 const MOST_DECISIONS = 100_000;
-/** Looks at a day: what came meanwhile is erased too. */
+/** Passes over a day: decisions that arrived meanwhile are erased too. */
 const MOST_LOOKS = 10;
-/** After what time it is looked again: a compaction that had begun before may have put them back, ms. */
+/** Pause before the next pass, ms: a compaction that had begun earlier may have restored them. */
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * Erases decisions of a day: objects that hold them are written anew without them, and removed. What was done stays as proof below `erasures/`,
- * without what was erased. Throws `misused` where a hold keeps the day, or more decisions are found than one erasure takes.
+ * Erases decisions of a day: objects that hold them are rewritten without them, and removed. A proof without the erased data stays below
+ * `erasures/`. Throws `misused` if a hold keeps the day, or if there are more decisions than one erasure takes.
  */
 export const eraseDay = async (options: EraseOptions): Promise<ErasedDay> => {
   const { store, date } = options;
@@ -119,6 +119,6 @@ const rewrite = async ({ ids, holders }: FoundOnDay, options: EraseOptions): Pro
   };
   const of = createHash('sha256').update(holders.map(({ key }) => key).join('\n')).digest('hex').slice(0, 12); // prettier-ignore
   await store.create(`erasures/${id}/workspace=${workspaceId}/${date}-${of}.json`, JSON.stringify(proof));
-  // At once, also what compactions left for running questions.
+  // At once, including those that compactions left for running questions.
   await removeReplaced(options, 0);
 };

@@ -14,20 +14,22 @@ interface ExpiredDays {
   /** Dates of all workspaces. */
   readonly dates: readonly string[];
   readonly objects: number;
-  /** Dates that are older and stay, since a hold keeps them. */
+  /** Older dates that stay because a hold keeps them. */
   readonly held: readonly string[];
 }
 
 const DAY_MS = 86_400_000;
 
-/** Removes decisions of dates that are no longer kept, unless a hold keeps them. It may be done again, and by several at once. */
+/**
+ * Removes decisions of dates that are no longer kept, unless a hold keeps them. It may be repeated, and run by several processes at once.
+ */
 export const expireDays = async ({ store, retentionDays, now }: ExpireOptions): Promise<ExpiredDays> => {
   const oldest = new Date(now() - (retentionDays - 1) * DAY_MS).toISOString().slice(0, 10);
   const holds = await listHolds(store);
   const dates = new Set<string>();
   const held = new Set<string>();
   let objects = 0;
-  // Objects before compactions: without its compaction an object that was replaced would count again.
+  // Objects are removed before compactions: without its compaction a replaced object would count again.
   for (const kind of ['decisions', 'compactions'])
     for (const workspace of await store.folders(`${kind}/`))
       for (const folder of await store.folders(`${kind}/${workspace}/`)) {

@@ -1,9 +1,9 @@
 import { ArchiveError } from '../archive-error';
 import { type ObjectStore } from '../store/object-store';
 
-/** Dates whose decisions are kept whatever their age, and not erased: a legal hold. */
+/** A legal hold: dates whose decisions are kept regardless of age, and not erased. */
 interface Hold {
-  /** Names it: letters, digits, dots, hyphens and underscores. */
+  /** Its name: letters, digits, dots, hyphens and underscores. */
   readonly name: string;
   /** YYYY-MM-DD, UTC; both included. */
   readonly from: string;
@@ -18,7 +18,7 @@ const keyOf = (name: string): string => {
   if (!NAME.test(name))
     throw new ArchiveError(
       'misused',
-      `"${name.slice(0, 100)}" names no hold: up to 100 letters, digits, dots, hyphens and underscores do.`,
+      `"${name.slice(0, 100)}" is not a name of a hold: use up to 100 letters, digits, dots, hyphens and underscores.`,
     );
   return `holds/${name}.json`;
 };
@@ -26,7 +26,7 @@ const keyOf = (name: string): string => {
 const isDate = (text: unknown): text is string =>
   typeof text === 'string' && DATE.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
 
-/** Sets a hold. Throws `misused` where its name is taken, or a date is none. */
+/** Sets a hold. Throws `misused` if its name is taken, or a date is invalid. */
 export const setHold = async (store: ObjectStore, hold: Hold): Promise<void> => {
   if (!isDate(hold.from) || !isDate(hold.to) || hold.from > hold.to)
     throw new ArchiveError(
@@ -37,14 +37,14 @@ export const setHold = async (store: ObjectStore, hold: Hold): Promise<void> => 
     throw new ArchiveError('misused', `There is a hold "${hold.name}" already. Lift it first, or choose another name.`);
 };
 
-/** Lifts a hold. Throws `misused` where there is none of that name. */
+/** Lifts a hold. Throws `misused` if there is none with that name. */
 export const liftHold = async (store: ObjectStore, name: string): Promise<void> => {
   const key = keyOf(name);
   if ((await store.read(key)) === undefined) throw new ArchiveError('misused', `There is no hold "${name}".`);
   await store.remove(key);
 };
 
-/** All holds, by name. Throws `damaged_object` where one cannot be read: nothing is removed then. */
+/** All holds, by name. Throws `damaged_object` if one cannot be read: nothing is removed then. */
 export const listHolds = async (store: ObjectStore): Promise<readonly Hold[]> => {
   const holds: Hold[] = [];
   for await (const { key } of store.list('holds/')) {
@@ -57,7 +57,7 @@ export const listHolds = async (store: ObjectStore): Promise<readonly Hold[]> =>
 const readHold = (key: string, text: string): Hold => {
   const damaged = new ArchiveError(
     'damaged_object',
-    `The object "${key}" is no hold. Put back what stood there, or remove it.`,
+    `The object "${key}" is not a hold. Restore its content, or remove it.`,
   );
   let value: unknown;
   try {
@@ -65,11 +65,11 @@ const readHold = (key: string, text: string): Hold => {
   } catch {
     throw damaged;
   }
-  const { name, from, to, reason } = Object(value) as Partial<Record<keyof Hold, unknown>>; // anything has members that are not there
+  const { name, from, to, reason } = Object(value) as Partial<Record<keyof Hold, unknown>>; // any value has members, perhaps undefined
   if (typeof name !== 'string' || typeof reason !== 'string' || !isDate(from) || !isDate(to)) throw damaged;
   return { name, from, to, reason };
 };
 
-/** The hold that keeps a date, if one does. */
+/** The hold that keeps a date, if any. */
 export const holdOf = (holds: readonly Hold[], date: string): Hold | undefined =>
   holds.find(({ from, to }) => from <= date && date <= to);

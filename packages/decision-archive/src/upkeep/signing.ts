@@ -1,13 +1,13 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { ArchiveError } from '../archive-error';
 
-/** Signs what an archive says of itself. */
+/** Signs records of the archive. */
 export interface Signer {
-  /** The object as JSON, with the members `key` and `signature` behind its own. */
+  /** The object as JSON, with the members `key` and `signature` after its own. */
   textOf(value: object): string;
 }
 
-/** Says whether a text was signed with one of the keys, and not changed since. */
+/** Whether a text was signed with one of the keys, and has not changed since. */
 export type SignatureCheck = (text: string) => boolean;
 
 /** Ed25519, base64: the last member of a text. */
@@ -23,17 +23,17 @@ const requireEd25519 = (key: KeyObject): KeyObject => {
   return key;
 };
 
-/** Names a key: the beginning of the SHA-256 of its public half. */
+/** Name of a key: the start of the SHA-256 of its public half. */
 const idOf = (key: KeyObject): string =>
   createHash('sha256').update(key.export({ type: 'spki', format: 'der' })).digest('hex').slice(0, 16); // prettier-ignore
 
-/** Opens a private key in PEM. Throws `misused` where it is none of Ed25519. */
+/** Opens a private key in PEM. Throws `misused` if it is not an Ed25519 key. */
 export const openSigner = (pem: string): Signer => {
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);
   } catch (error) {
-    throw refused('The key is no private key in PEM.', error);
+    throw refused('The key is not a private key in PEM.', error);
   }
   requireEd25519(key);
   const id = idOf(createPublicKey(key));
@@ -45,7 +45,7 @@ export const openSigner = (pem: string): Signer => {
   };
 };
 
-/** Opens keys in PEM, public ones or private ones, one after the other. Throws `misused` where there is none, or one is not of Ed25519. */
+/** Opens keys in PEM, public or private, one after the other. Throws `misused` if there is none, or one is not an Ed25519 key. */
 export const openSignatureCheck = (pem: string): SignatureCheck => {
   let keys: readonly KeyObject[];
   try {

@@ -8,34 +8,34 @@ import { sha256Of, type SignatureCheck } from './signing';
 interface VerifyOptions {
   readonly store: ObjectStore;
   readonly isSigned: SignatureCheck;
-  /** YYYY-MM-DD, both included: manifests whose objects are looked at. Undefined: from the first, to the last. */
+  /** YYYY-MM-DD, both included: manifests whose objects are checked. Undefined: from the first, to the last. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   /** Decisions of earlier dates (YYYY-MM-DD) are no longer kept. Undefined: all are. */
   readonly keptSince?: string | undefined;
-  /** Whether objects are read, or only looked for by name and size. */
+  /** Whether objects are checked only by name and size, or also read. */
   readonly readsObjects: boolean;
 }
 
-/** What an archive turned out to be. */
+/** The result of verifying an archive. */
 export interface Verification {
-  /** Manifests of days, and what those that were looked at name. */
+  /** Number of manifests, and of what the checked ones name. */
   readonly days: number;
   readonly rolls: number;
   readonly objects: number;
   readonly records: number;
-  /** Of these objects: others took their place; nothing did, since all of their decisions were erased; they are no longer kept. */
+  /** Of these objects: replaced by others; replaced by nothing, since all their decisions were erased; no longer kept. */
   readonly replaced: number;
   readonly erased: number;
   readonly expired: number;
-  /** Messages that were never archived, and where, the first 1,000 ranges. */
+  /** Messages that were never archived, and the first 1,000 of their ranges. */
   readonly missingMessages: number;
   readonly missing: readonly string[];
   /** Rolls that no manifest of a day names yet. */
   readonly notSigned: number;
-  /** The last manifest. Whoever noted it can tell later whether manifests were taken away from the end. */
+  /** The last manifest. A note of it shows later whether manifests were removed from the end. */
   readonly last: { readonly date: string; readonly sha256: string } | null;
-  /** What is wrong, sentences, the first 1,000. None: everything that was signed is there, as it was written. */
+  /** Faults as sentences, the first 1,000. None: everything that was signed exists unchanged. */
   readonly problems: readonly string[];
 }
 
@@ -49,7 +49,7 @@ const MOST_TOLD = 1_000;
 /** Bytes of an object that are read at once. */
 const CHUNK = 8_388_608;
 
-/** Checks the chain of signed manifests, and that what they name is there, or was replaced by what was signed too. */
+/** Checks the chain of signed manifests, and that the objects they name exist or were replaced by signed ones. */
 export const verifyArchive = async (options: VerifyOptions): Promise<Verification> => {
   const { store, isSigned, from = '', to = '9999-12-31' } = options;
   const problems: string[] = [];
@@ -95,7 +95,7 @@ const checkDay = async (day: DailyManifest, options: VerifyOptions, { counts, pr
       counts.objects += 1;
       counts.records += object.records;
       const folder = /^decisions\/(workspace=[^/]+\/date=[^/]+\/)/.exec(object.key)?.[1];
-      if (folder === undefined) problem(`"${roll.key}" names "${object.key}", which is no object of decisions.`);
+      if (folder === undefined) problem(`"${roll.key}" names "${object.key}", which is not an object of decisions.`);
       else folders.set(folder, [...(folders.get(folder) ?? []), object]);
     }
   }
@@ -103,7 +103,7 @@ const checkDay = async (day: DailyManifest, options: VerifyOptions, { counts, pr
     await checkFolder(folder, objects, { ...options, isFirst: day.previous === null }, { counts, problem });
 };
 
-/** What took the place of an object; `object` is null where nothing is left. */
+/** The replacement of an object; `object` is null if nothing is left. */
 interface Replacement {
   readonly key: string;
   readonly isSigned: boolean;
@@ -124,8 +124,8 @@ const checkFolder = async (
   const checked = new Set<string>();
   for (const written of objects) {
     const { object, unsigned } = follow(written, replacements);
-    // What was replaced before there was a key is what the first manifest has.
-    if (unsigned !== undefined && !isFirst) problem(`"${unsigned}" took the place of "${written.key}" without a signature.`);
+    // Replacements made before there was a key are covered by the first manifest.
+    if (unsigned !== undefined && !isFirst) problem(`"${unsigned}" replaced "${written.key}" without a signature.`);
     if (object !== written) counts.replaced += 1;
     if (object === null) counts.erased += 1;
     else if (!sizes.has(object.key) && !isKept) counts.expired += 1;
@@ -137,7 +137,7 @@ const checkFolder = async (
   }
   for (const key of sizes.keys())
     if (!objects.some((object) => object.key === key) && (await isForeign(store, key)))
-      problem(`"${key}" was put there by no collector.`);
+      problem(`"${key}" was not written by a collector.`);
 }; // prettier-ignore
 
 const replacementsOf = async (
@@ -159,14 +159,14 @@ const replacementsOf = async (
   return replacements;
 };
 
-/** What an object has become, and the compaction on the way that nobody signed, if there is one. */
+/** The final replacement of an object, and the first unsigned compaction on the way, if any. */
 const follow = (
   written: ManifestObject,
   replacements: ReadonlyMap<string, Replacement>,
 ): { readonly object: ManifestObject | null; readonly unsigned: string | undefined } => {
   let object: ManifestObject | null = written;
   let unsigned: string | undefined;
-  // None takes its own place, however many there are.
+  // Follows each replacement once, even in a cycle.
   for (let steps = 0; object !== null && steps <= replacements.size; steps += 1) {
     const next = replacements.get(object.key);
     if (next === undefined) break;
@@ -176,7 +176,7 @@ const follow = (
   return { object, unsigned };
 };
 
-/** Why an object is not what was written; undefined where it is. */
+/** How an object differs from what was written; undefined if it does not. */
 const faultOf = async (
   { key, bytes, sha256 }: ManifestObject,
   size: number | undefined,
@@ -190,7 +190,7 @@ const faultOf = async (
   return hash.digest('hex') === sha256 ? undefined : 'was changed';
 };
 
-/** Whether an object that counts for questions belongs to no roll: no manifest names it, and none is still to be written. */
+/** Whether an object that counts for questions belongs to no roll: no manifest names it, and none is pending. */
 const isForeign = async (store: ObjectStore, key: string): Promise<boolean> => {
   const [, partition, from, digest] = /\/(\d+)-(\d+)-\d+-([0-9a-f]+)\.parquet$/.exec(key) ?? [];
   if (partition === undefined || from === undefined) return false;

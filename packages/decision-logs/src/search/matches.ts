@@ -22,8 +22,9 @@ export interface SearchedRecord {
 }
 
 /**
- * Whether a decision fulfils a search. The database answers the same from the same tree, with numbers as doubles hold them. A comparison holds
- * if it does for any value at its place, of lists for any item; `!=` and `!:` hold where `=` and `:` do not, also where there is no value.
+ * Whether a decision matches a search. The database evaluates the same tree with the same result, with numbers as doubles
+ * (docs/adr/0050-one-search-two-meanings-that-agree.md). A comparison holds if it holds for any value at its path, or any item of a list
+ * there. `!=` and `!:` hold if `=` and `:` do not, also without a value.
  */
 export const matches = (search: Search, record: SearchedRecord): boolean => {
   switch (search.kind) {
@@ -46,7 +47,7 @@ const compares = ({ field, operator, value }: Comparison, record: SearchedRecord
   return valuesAt(field, record).some((found) => holds(found, operator, value));
 };
 
-/** How many lists within each other count as their items. */
+/** Maximum depth of nested lists that stand for their items. */
 const UNWRAPPED = 3;
 
 const valuesAt = (field: SearchField, record: SearchedRecord): readonly unknown[] => {
@@ -70,7 +71,7 @@ const holds = (found: unknown, operator: Exclude<ComparisonOperator, '!=' | '!:'
   if (operator === '=' && (found === null || typeof found === 'boolean')) return found === value.constant;
   if (typeof found !== 'string') return false;
   if (operator === '=') return found === value.text;
-  // A number is no text that something comes before or behind.
+  // Numbers have no order relative to texts.
   return value.number === undefined && inOrder(Buffer.compare(Buffer.from(found), Buffer.from(value.text)), operator);
 };
 
@@ -80,7 +81,7 @@ const inOrder = (difference: number, operator: '=' | '>' | '>=' | '<' | '<='): b
   return difference > 0 === operator.startsWith('>');
 };
 
-/** Whether a text holds another one, in any case of the letters A to Z; a number is contained in itself alone. */
+/** Whether a text holds another one, in any case of the letters A to Z; a number is only contained in itself. */
 const contains = (found: unknown, value: Literal): boolean => {
   if (typeof found === 'number') return value.number !== undefined && found === Number(value.number);
   return typeof found === 'string' && lowered(found).includes(lowered(value.text));

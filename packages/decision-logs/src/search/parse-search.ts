@@ -1,11 +1,11 @@
 import { faultsOf, type SearchFault, type Token, tokensOf } from './tokens';
 import { type ComparisonOperator, numberFields, type Search, type SearchField, textFields } from './syntax-tree';
 
-/** Parentheses within each other at most. */
+/** Maximum nesting of parentheses. */
 const DEEPEST = 50;
-/** Comparisons and words at most. */
+/** Maximum number of comparisons and words. */
 const MOST_TERMS = 100;
-/** Names in a path at most. */
+/** Maximum number of names in a path. */
 const LONGEST_PATH = 20;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -15,9 +15,9 @@ const HEX = /^[0-9a-f]{32}$/i;
 const ALIASES: Readonly<Record<string, string>> = { slug: 'name', kind: 'type', trace: 'trace_id', code: 'error' };
 
 /**
- * Reads a search that came in a parameter: comparisons and bare words, joined by AND, which may be left out, and OR, which binds less, in parentheses. Undefined
- * where it holds nothing. Throws `invalid_request` with `position` (from 0) and `caret` for what is not understood, for more than 4,096
- * characters, 100 terms or 50 parentheses within each other.
+ * Parses the search in a parameter: comparisons and bare words, joined by AND, which may be left out, and OR, which binds less tightly,
+ * with parentheses. Undefined if it is empty. Throws `invalid_request` with `position` (from 0) and `caret` for a syntax error, and for
+ * more than 4,096 characters, 100 terms or 50 nested parentheses.
  */
 export const parseSearch = (search: string, parameter = 'search'): Search | undefined => {
   const refuse = faultsOf(search, parameter);
@@ -39,7 +39,7 @@ class Parser {
   parse(): Search {
     const tree = this.alternatives();
     const rest = this.peek();
-    if (rest !== undefined) throw this.fault('no "(" belongs to this ")".', rest.at);
+    if (rest !== undefined) throw this.fault('this ")" has no matching "(".', rest.at);
     return tree;
   }
 
@@ -99,7 +99,7 @@ class Parser {
   }
 
   private nested(at: number): Search {
-    if (this.depth === DEEPEST) throw this.fault(`more than ${DEEPEST} parentheses stand within each other.`);
+    if (this.depth === DEEPEST) throw this.fault(`more than ${DEEPEST} parentheses are nested.`);
     this.depth += 1;
     this.next += 1;
     const inner = this.alternatives();
@@ -125,7 +125,7 @@ class Parser {
     const [of, ...path] = written.split('.');
     if (of !== 'request' && of !== 'response')
       throw this.fault(
-        `"${written.slice(0, 100)}" is no field; there are ${[...textFields, ...numberFields].join(', ')}, and paths that begin with "request." or "response.".`,
+        `"${written.slice(0, 100)}" is not a field; the fields are ${[...textFields, ...numberFields].join(', ')}, and paths that begin with "request." or "response.".`,
         at,
       );
     if (path.length === 0 || path.length > LONGEST_PATH || path.includes(''))

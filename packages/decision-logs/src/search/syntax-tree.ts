@@ -1,4 +1,4 @@
-/** Fields of a record that hold text. Each is null where the record has none. */
+/** Fields of a record that hold text. Each is null if the record has none. */
 export const textFields = [
   'name',
   'type',
@@ -18,11 +18,11 @@ type TextField = (typeof textFields)[number];
 export const numberFields = ['status', 'duration'] as const;
 type NumberField = (typeof numberFields)[number];
 
-/** What a comparison looks at: a field of the record, or what stands at a path in the request or response. */
+/** The operand of a comparison: a field of the record, or the value at a path in the request or response. */
 export type SearchField =
   { readonly of: TextField | NumberField } | { readonly of: 'request' | 'response'; readonly path: readonly string[] };
 
-/** Operators by their longest spelling first, as they are looked for. */
+/** Operators, longest spelling first, in the order in which they are matched. */
 export const comparisonOperators = ['!=', '>=', '<=', '!:', '=', '>', '<', ':'] as const;
 export type ComparisonOperator = (typeof comparisonOperators)[number];
 
@@ -30,9 +30,9 @@ export type ComparisonOperator = (typeof comparisonOperators)[number];
 export interface Literal {
   /** As it was written, without quotes. */
   readonly text: string;
-  /** The text of a number as JSON writes it, where it was written without quotes and is one; else undefined. */
+  /** The JSON text of a number written without quotes; otherwise undefined. */
   readonly number: string | undefined;
-  /** True, false or null, where it was written without quotes; else undefined. */
+  /** True, false or null written without quotes; otherwise undefined. */
   readonly constant: boolean | null | undefined;
 }
 
@@ -43,11 +43,11 @@ export interface Comparison {
   readonly value: Literal;
 }
 
-/** A search. Each part is asked of one decision: of a list, one item must fulfil all of them. */
+/** A search. All its parts apply to one decision; of a list, one item must match all of them. */
 export type Search =
   | { readonly kind: 'and' | 'or'; readonly parts: readonly Search[] }
   | Comparison
-  /** The text stands in the name, the error code, or a value of the request or response. */
+  /** The name, the error code, or a value of the request or response contains the text. */
   | { readonly kind: 'word'; readonly value: Literal }
-  /** An execution, trace or request of this id. */
+  /** An execution, trace or request with this id. */
   | { readonly kind: 'id'; readonly hex: string; readonly text: string };

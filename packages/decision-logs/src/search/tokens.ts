@@ -6,15 +6,15 @@ export type Token =
   | { readonly kind: 'operator'; readonly at: number; readonly operator: ComparisonOperator }
   | { readonly kind: 'text'; readonly at: number; readonly value: Literal; readonly isQuoted: boolean };
 
-/** Characters of a search at most. */
+/** Maximum characters of a search. */
 export const MOST_CHARACTERS = 4_096;
-/** Characters of the search that a refusal shows on either side of its place. */
+/** Characters of the search that an error shows on either side of its position. */
 const SHOWN_AROUND = 30;
 
-/** Makes the refusal of a search from a position, counted from 0, and a reason. */
+/** Makes the error for a position, counted from 0, and a reason. */
 export type SearchFault = (at: number, reason: string) => ServiceError;
 
-/** Refusals of a search that came in a parameter, with the place and a picture of it. */
+/** Errors of a search in a parameter, with the position and an excerpt around it. */
 export const faultsOf =
   (search: string, parameter: string): SearchFault =>
   (at, reason) => {
@@ -29,7 +29,7 @@ export const faultsOf =
   };
 
 const SPACE = /\s+/y;
-/** A value may hold the characters of operators: a time has colons. A word in front of an operator ends there. */
+/** A value may contain the characters of operators: a time has colons. A word before an operator ends at it. */
 const WORD = /[^\s()"=!<>:]+/y;
 const VALUE = /[^\s()"]+/y;
 const NUMBER = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/;
@@ -42,10 +42,10 @@ const literalOf = (text: string, isQuoted: boolean): Literal => ({
   constant: !isQuoted && Object.hasOwn(CONSTANTS, text) ? CONSTANTS[text] : undefined,
 });
 
-/** Cuts a search into its words. Throws `invalid_request` with the position for a text that does not end, or that is too long. */
+/** Splits a search into tokens. Throws `invalid_request` with the position for an unterminated text, or one that is too long. */
 export const tokensOf = (search: string, fault: SearchFault): readonly Token[] => {
   if (search.length > MOST_CHARACTERS)
-    throw fault(MOST_CHARACTERS, `it has ${search.length} characters, ${MOST_CHARACTERS} at most are read.`);
+    throw fault(MOST_CHARACTERS, `it has ${search.length} characters, and at most ${MOST_CHARACTERS} are read.`);
   const tokens: Token[] = [];
   let at = 0;
   while ((at = endOf(SPACE, search, at)) < search.length) {
@@ -56,7 +56,7 @@ export const tokensOf = (search: string, fault: SearchFault): readonly Token[] =
   return tokens;
 };
 
-/** Where the pattern, tried at a position, ends; the position itself where it does not match. */
+/** The end of the match of the pattern at a position; the position itself if it does not match. */
 const endOf = (pattern: RegExp, text: string, at: number): number => {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;
@@ -74,12 +74,12 @@ const tokenAt = (search: string, fault: SearchFault, at: number, isValue: boolea
   const operator = isValue ? undefined : comparisonOperators.find((candidate) => search.startsWith(candidate, at));
   if (operator !== undefined) return { token: { kind: 'operator', at, operator }, end: at + operator.length };
   const end = endOf(isValue ? VALUE : WORD, search, at);
-  if (end === at) throw fault(at, `"${first}" stands for nothing here; put text with such signs in quotes.`);
+  if (end === at) throw fault(at, `"${first}" has no meaning here; put text with such signs in quotes.`);
   const value = literalOf(search.slice(at, end), false);
   return { token: { kind: 'text', at, value, isQuoted: false }, end };
 };
 
-/** A text in quotes, in which a backslash takes the character behind it as it is. */
+/** A quoted text, in which a backslash escapes the next character. */
 const quotedAt = (search: string, fault: SearchFault, start: number): Cut => {
   let text = '';
   for (let at = start + 1; at < search.length; at += 1) {
@@ -89,5 +89,5 @@ const quotedAt = (search: string, fault: SearchFault, start: number): Cut => {
     if (character === '\\') at += 1;
     text += character === '\\' ? (search[at] ?? '') : character;
   }
-  throw fault(start, 'the quotes that begin here do not end.');
+  throw fault(start, 'the quotes that begin here are not closed.');
 };

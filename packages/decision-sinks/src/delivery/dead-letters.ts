@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { ServiceError } from '@decision/contracts';
 import { jsonOf, type SinkRecord } from '../reading/sink-record';
 
-/** A record that its sink did not take. */
+/** A record that its sink did not accept. */
 export interface DeadLetter {
   readonly record: SinkRecord;
   readonly reason: string;
-  /** The sink's own words. */
+  /** The sink's own message. */
   readonly detail?: string | undefined;
 }
 
@@ -15,21 +15,21 @@ interface DeadLettersOptions {
   readonly folder: string;
   /** Name of the sink, and of its file. */
   readonly sink: string;
-  /** Bytes of the file at most. */
+  /** Maximum bytes of the file. */
   readonly maxBytes: number;
 }
 
-/** The file of what a sink did not take: lines of JSON. */
+/** The file of records that a sink did not accept: JSON lines. */
 export interface DeadLetters {
-  /** Makes the folder, and rejects where it cannot be written. */
+  /** Makes the folder, and rejects if it is not writable. */
   prepare(): Promise<void>;
-  /** Resolves once the letters are on the disk. Rejects where they cannot be written: some may be there then, and will be there twice. */
+  /** Resolves once the letters are on the disk. Rejects if they cannot be written: some may have been, and will then appear twice. */
   write(letters: readonly DeadLetter[]): Promise<void>;
 }
 
 const NEWLINE = 0x0a;
 
-/** The file is opened for each write: whoever moves it away makes room. */
+/** The file is opened for each write, so that moving it away makes room. */
 export const createDeadLetters = ({ folder, sink, maxBytes }: DeadLettersOptions): DeadLetters => {
   const path = join(folder, `${sink}.ndjson`);
   const withFile = async <T>(work: (file: FileHandle) => Promise<T>): Promise<T> => {
@@ -54,7 +54,7 @@ export const createDeadLetters = ({ folder, sink, maxBytes }: DeadLettersOptions
             'overloaded',
             `The file ${path} has ${size} of ${maxBytes} bytes; move it away, or allow more`,
           );
-        // Somebody died while writing the last line: the next one is whole all the same.
+        // A process died while it wrote the last line: the next one starts on a new line.
         if (!(await endsWithLine(file, size))) await file.appendFile('\n');
         await file.appendFile(lines);
         await file.datasync();
@@ -75,7 +75,7 @@ const endsWithLine = async (file: FileHandle, size: number): Promise<boolean> =>
   return buffer[0] === NEWLINE;
 };
 
-/** A new file is there after a loss of power once its folder is on the disk too. */
+/** A new file survives a power loss once its folder is synced too. */
 const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r');
   try {

@@ -4,13 +4,13 @@ import { type SinkSettings } from '../reading/sink-settings';
 import { type SendOutcome, type Target } from '../targets/target';
 import { type DeadLetter, type DeadLetters } from './dead-letters';
 
-/** Hears of what becomes of records. */
+/** Observer of what happens to records. */
 export interface DeliveryObserver {
-  /** The sink has taken records; the request took so long. */
+  /** The sink has accepted records; the request took `ms`. */
   sent(records: number, tookMs: number): void;
   /** Records went into the dead letters. */
   buried(records: number): void;
-  /** A request failed, or the dead letters cannot be written; it is tried again. The reason is a sentence without its dot. */
+  /** A request failed, or the dead letters cannot be written; it will be repeated. The reason is a sentence without its final dot. */
   failed(cause: 'unavailable' | 'refused' | 'dead_letters', reason: string): void;
 }
 
@@ -23,21 +23,24 @@ interface DeliveryOptions {
   readonly now: () => number;
 }
 
-/** Brings records to a sink. */
+/** Delivers records to a sink. */
 export interface Delivery {
   /**
-   * Resolves once the sink has taken each record, or it is in the dead letters. Rejects where the signal aborts before; records may then have
-   * been taken. One call at a time.
+   * Resolves once each record was accepted by the sink or is in the dead letters. Rejects if the signal aborts earlier; some records may
+   * have been accepted. One call at a time.
    */
   deliver(records: readonly SinkRecord[], signal: AbortSignal): Promise<void>;
   /** Whether the last request failed. */
   isFailing(): boolean;
 }
 
-/** A sink that has refused as many records of a batch and taken none is not asked about each of the others: its settings are taken to be wrong. */
+/**
+ * After this many refusals and no acceptance in a batch, the remaining records are not sent one by one: the sink's settings are assumed to
+ * be wrong.
+ */
 const MOST_REFUSED = 8;
 
-/** The service ends; what was not delivered comes again. */
+/** The service stops; undelivered records will be delivered again. */
 class DeliveryCut extends Error {
   override readonly name = 'DeliveryCut';
 }
@@ -69,7 +72,7 @@ export const createDelivery = ({ sink, target, deadLetters, observer, now }: Del
       }
   };
 
-  /** Sends one batch; what is refused is halved until one record is left. */
+  /** Sends one batch; a refused batch is halved until single records remain. */
   const deliverBatch = async (records: readonly SinkRecord[], signal: AbortSignal): Promise<void> => {
     const groups: (readonly SinkRecord[])[] = [records];
     const letters: DeadLetter[] = [];
@@ -112,7 +115,7 @@ export const createDelivery = ({ sink, target, deadLetters, observer, now }: Del
   };
 };
 
-/** Whether it blames each of many records by itself. */
+/** Whether it refused each of many records individually. */
 const refusesEverything = (group: readonly SinkRecord[], outcome: SendOutcome): boolean =>
   outcome.kind === 'partly' &&
   outcome.isFinal !== true &&
@@ -141,11 +144,11 @@ const remaining = (group: readonly SinkRecord[], outcome: SendOutcome): Remainin
     }
     case 'partly': {
       const at = new Set(outcome.again);
-      const letters = outcome.refused.flatMap(({ at: place, reason }) => {
-        const record = group[place];
+      const letters = outcome.refused.flatMap(({ at: index, reason }) => {
+        const record = group[index];
         return record === undefined ? [] : [{ record, reason }];
       });
-      return { again: group.filter((_, place) => at.has(place)), halves: [], letters };
+      return { again: group.filter((_, index) => at.has(index)), halves: [], letters };
     }
   }
 };
@@ -159,7 +162,7 @@ const letterOf = (
   ...('detail' in outcome ? { detail: outcome.detail } : {}),
 });
 
-/** Parts of records that a batch may have; a record that is larger is a part of its own. */
+/** Splits records into batches; a larger record becomes a batch of its own. */
 const batchesOf = (records: readonly SinkRecord[], most: SinkSettings['batch']): readonly (readonly SinkRecord[])[] => {
   const parts: SinkRecord[][] = [];
   let part: SinkRecord[] = [];

@@ -69,7 +69,7 @@ it('reads each kind of sink, with defaults', () => {
   });
 });
 
-it('takes any name of a header, and each once', () => {
+it('accepts any name of a header, each once', () => {
   const result = read([{ ...web, headers: { constructor: 'a', 'x-one': 'b' } }]);
   expect(result).toMatchObject({ ok: true, sinks: [{ target: { headers: { constructor: 'a', 'x-one': 'b' } } }] });
   expect(problemsOf([{ ...web, headers: { 'X-One': 'a', 'x-one': 'b' } }])).toEqual([
@@ -77,7 +77,7 @@ it('takes any name of a header, and each once', () => {
   ]);
 });
 
-it('tells every problem at once, with its place', () => {
+it('reports every problem at once, with its path', () => {
   const problems = problemsOf([
     { ...web, name: 'Bad Name', timeout_ms: 1, colour: 'red' },
     {
@@ -97,19 +97,19 @@ it('tells every problem at once, with its place', () => {
     '/sinks/0/name must match pattern',
     '/sinks/0/timeout_ms must be >= 100',
     '/sinks/0 has an unknown field "colour"',
-    '/sinks/1/url is no address',
+    '/sinks/1/url is not an address',
     '/sinks/1/headers/host is set by the sink itself',
     '/sinks/1/headers/webhook-id is set by the sink itself',
-    '/sinks/1/headers/bad name is no name of a header',
+    '/sinks/1/headers/bad name is not a valid name of a header',
     '/sinks/1/headers/ok names the file "/run/missing", which cannot be read (ENOENT)',
     '/sinks/2/name "archive" is the name of a store',
     '/sinks/2/url holds credentials',
-    '/sinks/2/url has a part behind #',
+    '/sinks/2/url has a part after #',
     '/sinks/2/signing_key names the file "/run/empty", which is empty',
     '/sinks/3/kind must be one of http, json-rows, bulk-index, otlp, kafka',
     '/sinks/4/table must match pattern',
     '/sinks/5/topic "decision.logs" is a topic that this deployment reads itself',
-    '/sinks/6/fields/only/0 begins with "reqest", which is no field',
+    '/sinks/6/fields/only/0 begins with "reqest", which is not a field',
     '/sinks/6/fields/without/0 has an empty name',
     '/sinks/6/fields/without/1 goes below "status"',
     '/sinks/6/fields/without/2 is "id"',
@@ -121,7 +121,7 @@ it('tells every problem at once, with its place', () => {
   expect(problems.join()).not.toContain('hunter2');
 });
 
-it('refuses what is no JSON, has no sinks, or too many', () => {
+it('refuses a text that is not JSON, has no sinks, or has too many', () => {
   const options = { ownTopics: [], readSecret: () => 'x' };
   expect(readSinks('{"sinks": [}', options)).toMatchObject({
     ok: false,

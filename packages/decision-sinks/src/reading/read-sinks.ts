@@ -15,21 +15,21 @@ import {
   type TargetSettings,
   type WebSettings,
 } from './sink-settings';
-import { areDocuments, recordFields } from './record-fields';
+import { areDocuments, recordFields } from './sink-record';
 
 interface ReadSinksOptions {
-  /** Text of a file that holds a secret, without line breaks at its end. Throws where it cannot be read. */
+  /** Content of a secret's file, without line breaks at its end. Throws if it cannot be read. */
   readonly readSecret: (file: string) => string;
-  /** Topics that this deployment reads itself, by their whole names. */
+  /** Full names of topics that this deployment itself reads. */
   readonly ownTopics: readonly string[];
 }
 
-/** The sinks of a file, or everything that is wrong with it, a sentence each. No sentence shows a secret. */
+/** The sinks of a file, or all its faults, one sentence each. No sentence shows a secret. */
 type ReadSinks =
   | { readonly ok: true; readonly sinks: readonly SinkSettings[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Names that stand for other groups of the collector. */
+/** Names that would collide with other groups of the collector. */
 const TAKEN_NAMES: readonly string[] = ['archive', 'table'];
 
 /** Reads the file of sinks. Never throws. */
@@ -37,7 +37,7 @@ export const readSinks = (text: string, options: ReadSinksOptions): ReadSinks =>
   const parsed = parseJson(text);
   if (!parsed.ok) {
     const { line, column, reason } = parsed.problem;
-    return { ok: false, problems: [`It is no JSON: at line ${line}, column ${column}, ${reason}.`] };
+    return { ok: false, problems: [`It is not JSON: at line ${line}, column ${column}, ${reason}.`] };
   }
   const checked = checkSinksFile(parsed.value);
   if (!checked.ok)
@@ -48,7 +48,8 @@ export const readSinks = (text: string, options: ReadSinksOptions): ReadSinks =>
   const problems: string[] = [];
   const sinks: SinkSettings[] = [];
   for (const [index, written] of checked.value.sinks.entries()) {
-    const tell = (place: string, sentence: string): void => void problems.push(`/sinks/${index}${place} ${sentence}`);
+    const tell = (pointer: string, sentence: string): void =>
+      void problems.push(`/sinks/${index}${pointer} ${sentence}`);
     const sink = readSink(written, options, tell);
     if (sink === undefined) continue;
     if (sinks.some((other) => other.name === sink.name)) tell('/name', `"${sink.name}" names another sink too.`);
@@ -57,7 +58,7 @@ export const readSinks = (text: string, options: ReadSinksOptions): ReadSinks =>
   return problems.length === 0 ? { ok: true, sinks } : { ok: false, problems };
 };
 
-type Tell = (place: string, sentence: string) => void;
+type Tell = (pointer: string, sentence: string) => void;
 
 const isKind = (kind: unknown): kind is keyof typeof sinkChecks =>
   typeof kind === 'string' && Object.hasOwn(sinkChecks, kind);
@@ -113,7 +114,7 @@ const readTarget = (sink: WrittenSink, options: ReadSinksOptions, tell: Tell): T
   }
 };
 
-/** Headers that belong to the connection or to the protocol of the sink. */
+/** Headers that the connection or the protocol of the sink sets. */
 const OWN_HEADERS =
   /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|accept-encoding|proxy-.*|webhook-.*|idempotency-key)$/;
 
@@ -121,45 +122,45 @@ const readWeb = (sink: WrittenWebSink, options: ReadSinksOptions, tell: Tell): W
   const headers = new Map<string, string>();
   for (const [written, value] of Object.entries(sink.headers ?? {})) {
     const header = written.toLowerCase();
-    const place = `/headers/${written.slice(0, 100)}`;
-    if (!/^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(header)) tell(place, 'is no name of a header.');
-    else if (OWN_HEADERS.test(header)) tell(place, 'is set by the sink itself; leave it out.');
-    else if (headers.has(header)) tell(place, 'is there twice.');
-    else headers.set(header, checkedHeader(value, place, options, tell));
+    const pointer = `/headers/${written.slice(0, 100)}`;
+    if (!/^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(header)) tell(pointer, 'is not a valid name of a header.');
+    else if (OWN_HEADERS.test(header)) tell(pointer, 'is set by the sink itself; leave it out.');
+    else if (headers.has(header)) tell(pointer, 'is there twice.');
+    else headers.set(header, checkedHeader(value, pointer, options, tell));
   }
   return { url: readUrl(sink.url, tell), headers: Object.fromEntries(headers) };
 };
 
-const checkedHeader = (value: string | SecretFile, place: string, options: ReadSinksOptions, tell: Tell): string => {
-  const text = typeof value === 'string' ? value : readSecretOf(value, place, options, tell);
-  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) tell(place, 'holds a line break or a character that no header holds.');
+const checkedHeader = (value: string | SecretFile, pointer: string, options: ReadSinksOptions, tell: Tell): string => {
+  const text = typeof value === 'string' ? value : readSecretOf(value, pointer, options, tell);
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) tell(pointer, 'holds a line break or a character that no header holds.');
   return text;
 };
 
-const readSecretOf = ({ file }: SecretFile, place: string, { readSecret }: ReadSinksOptions, tell: Tell): string => {
+const readSecretOf = ({ file }: SecretFile, pointer: string, { readSecret }: ReadSinksOptions, tell: Tell): string => {
   try {
     const text = readSecret(file);
-    if (text === '') tell(place, `names the file "${file}", which is empty.`);
+    if (text === '') tell(pointer, `names the file "${file}", which is empty.`);
     return text;
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException; // whatever it is, it is only asked for a code
-    tell(place, `names the file "${file}", which cannot be read (${code}).`);
+    const { code = 'unknown' } = error as NodeJS.ErrnoException; // any value has members, perhaps undefined
+    tell(pointer, `names the file "${file}", which cannot be read (${code}).`);
     return '';
   }
 };
 
-/** Stands for an address that was told to be none; it is never asked. */
+/** Placeholder for an invalid address that was already reported; it is never used. */
 const NOWHERE = 'http://invalid/';
 
 const readUrl = (text: string, tell: Tell): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    tell('/url', 'is no address that begins with http:// or https://.');
+    tell('/url', 'is not an address that begins with http:// or https://.');
     return new URL(NOWHERE);
   }
   if (url.username !== '' || url.password !== '')
     tell('/url', 'holds credentials; send them in a header whose value is {"file": "..."}.');
-  if (url.hash !== '') tell('/url', 'has a part behind #, which is never sent; leave it out.');
+  if (url.hash !== '') tell('/url', 'has a part after #, which is never sent; leave it out.');
   return url;
 };
 
@@ -181,23 +182,23 @@ const readFilter = (filter: WrittenSink['filter']): SinkFilter => ({
 const readMask = (fields: WrittenSink['fields'], tell: Tell): FieldMask => ({
   only: fields?.only?.map((path, index) => readPath(path, `/fields/only/${index}`, tell)),
   without: (fields?.without ?? []).map((path, index) => {
-    const place = `/fields/without/${index}`;
-    const names = readPath(path, place, tell);
+    const pointer = `/fields/without/${index}`;
+    const names = readPath(path, pointer, tell);
     if (names.length === 1 && ['id', 'timestamp'].includes(names[0] ?? ''))
-      tell(place, `is "${names[0]}", which every record is sent with.`);
+      tell(pointer, `is "${names[0]}", which every record contains.`);
     return names;
   }),
 });
 
-const readPath = (written: WrittenPath, place: string, tell: Tell): FieldPath => {
+const readPath = (written: WrittenPath, pointer: string, tell: Tell): FieldPath => {
   const path = typeof written === 'string' ? written.split('.') : written;
   const [field = '', ...below] = path;
-  if (path.includes('')) tell(place, 'has an empty name between its dots.');
+  if (path.includes('')) tell(pointer, 'has an empty name between its dots.');
   else if (!recordFields.includes(field))
     tell(
-      place,
-      `begins with "${field.slice(0, 100)}", which is no field of a record; there are ${recordFields.join(', ')}.`,
+      pointer,
+      `begins with "${field.slice(0, 100)}", which is not a field of a record; the fields are ${recordFields.join(', ')}.`,
     );
-  else if (below.length > 0 && !areDocuments(field)) tell(place, `goes below "${field}", which holds no object.`);
+  else if (below.length > 0 && !areDocuments(field)) tell(pointer, `goes below "${field}", which is not an object.`);
   return path;
 };

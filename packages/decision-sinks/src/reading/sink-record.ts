@@ -1,17 +1,41 @@
 import { hash } from 'node:crypto';
 import { type DecisionRecord } from '@decision/decision-logs';
 import { type FieldMask, type FieldPath, type SinkFilter } from './sink-settings';
-import { areDocuments, type DocumentField } from './record-fields';
 
-/** One decision as a sink is sent it. */
+/** Fields with JSON of any shape. */
+const documentFields = ['request', 'response', 'path_trace'] as const;
+type DocumentField = (typeof documentFields)[number];
+
+/** Fields of a record sent to sinks, in order. */
+export const recordFields: readonly string[] = [
+  ...['id', 'timestamp', 'decision_id', 'item', 'of_list', 'workspace_id', 'type', 'asset_id', 'name', 'selector'],
+  ...[
+    'version_id',
+    'context',
+    'instance',
+    'flow',
+    'key_id',
+    'request_id',
+    'trace_id',
+    'execution_id',
+    'status',
+    'error',
+  ],
+  ...['duration_ms', 'matched', 'stands_for', 'worker', 'abbreviated', ...documentFields],
+];
+
+/** Whether a field contains JSON of any shape. */
+export const areDocuments = (field: string): field is DocumentField => documentFields.some((known) => known === field);
+
+/** One decision as it is sent to a sink. */
 export interface SinkRecord {
   /** Unique, and the same whenever the decision is sent again. */
   readonly id: string;
-  /** The same for all items of a list: what `GET /decisions/{id}` is asked for. */
+  /** The same for all items of a list: the id for `GET /decisions/{id}`. */
   readonly decisionId: string;
   /** ISO 8601 UTC. */
   readonly timestamp: string;
-  /** What is sent of its fields beside the documents; `id` and `timestamp` are among them. */
+  /** The fields that are sent besides the documents, including `id` and `timestamp`. */
   readonly facts: Readonly<Record<string, unknown>>;
   /** JSON texts. */
   readonly documents: Readonly<Partial<Record<DocumentField, string>>>;
@@ -19,7 +43,7 @@ export interface SinkRecord {
   readonly writtenAt: number;
 }
 
-/** Whether a sink is sent a decision. Of one request, a sample takes all decisions or none. */
+/** Whether a decision is sent to a sink. A sample takes all decisions of a request or none. */
 export const passes = ({ assets, workspaces, statuses, sampleRate }: SinkFilter, record: DecisionRecord): boolean => {
   const { kind, slug, workspaceId, status, requestId } = record;
   if (assets !== undefined && !assets.some((asset) => asset.slug === slug && (asset.kind ?? kind) === kind))
@@ -31,7 +55,7 @@ export const passes = ({ assets, workspaces, statuses, sampleRate }: SinkFilter,
 
 const HEX_DIGITS = 12;
 
-/** A number from 0 to below 1 that follows from a text. */
+/** A number in [0, 1) derived from a text. */
 const positionOf = (text: string): number =>
   Number.parseInt(hash('sha256', text).slice(0, HEX_DIGITS), 16) / 16 ** HEX_DIGITS;
 
@@ -41,14 +65,14 @@ export const jsonOf = ({ facts, documents }: SinkRecord): string => {
   return `${JSON.stringify(facts).slice(0, -1)}${members.join('')}}`;
 };
 
-/** Characters of the facts, roughly. */
+/** Approximate characters of the facts. */
 const FACTS_SIZE = 800;
 
-/** How large a record is, roughly, in bytes. */
+/** Approximate size of a record, bytes. */
 export const sizeOf = ({ documents }: SinkRecord): number =>
   Object.values(documents).reduce((sum, text) => sum + text.length, FACTS_SIZE);
 
-/** Makes records of decisions. `decisionIdOf` answers the id that the collector's answers give a decision. */
+/** Makes records of decisions. `decisionIdOf` gives the id by which the collector's answers identify a decision. */
 export const toSinkRecord = (
   record: DecisionRecord,
   { fields, decisionIdOf, writtenAt }: RecordOptions,
@@ -103,7 +127,7 @@ const isSent = (field: string, { only, without }: FieldMask): boolean => {
   return only === undefined || only.some(([first]) => first === field);
 };
 
-/** The documents as they are sent. A trace repeats values of request and response, so it goes where anything of these does. */
+/** The documents as they are sent. A trace repeats values of request and response, so it is removed if any part of these is. */
 const maskedDocuments = ({ request, response, pathTrace }: DecisionRecord, fields: FieldMask) => {
   const documents: Partial<Record<DocumentField, string>> = {};
   const isPartial = hasPartsOf('request', fields) || hasPartsOf('response', fields);
@@ -129,7 +153,7 @@ const hasPartsOf = (field: string, fields: FieldMask): boolean => {
   return only !== undefined || without.length > 0;
 };
 
-/** Undefined where it nests too deeply to be masked: then it is not sent. */
+/** Undefined if it nests too deeply to be masked: then it is not sent. */
 const maskedText = (text: string, { only, without }: FieldMask): string | undefined => {
   if (only === undefined && without.length === 0) return text;
   try {
@@ -143,7 +167,7 @@ const maskedText = (text: string, { only, without }: FieldMask): string | undefi
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** What stands at the paths, and the objects and lists around it; what is no object or list has nothing below it. */
+/** Keeps the values at the paths, and the objects and lists around them; scalars have nothing below them. */
 const kept = (value: unknown, paths: readonly FieldPath[]): unknown => {
   if (paths.some((path) => path.length === 0)) return value;
   if (Array.isArray(value)) return value.map((item) => kept(item, paths));

@@ -1,11 +1,11 @@
 import { type AssetKind } from '@decision/contracts';
 
-/** A place in a record: names from the outermost on. Lists on the way count as their items. */
+/** A path in a record, outermost name first. Lists along it stand for their items. */
 export type FieldPath = readonly string[];
 
-/** Which decisions a sink is sent. Undefined: all of them. */
+/** Selects the decisions sent to a sink. Undefined: all of them. */
 export interface SinkFilter {
-  /** Slugs; without a kind, rules and flows. */
+  /** Slugs; without a kind: rules and flows. */
   readonly assets: readonly { readonly kind: AssetKind | undefined; readonly slug: string }[] | undefined;
   /** Ids in lower case. */
   readonly workspaces: ReadonlySet<string> | undefined;
@@ -15,31 +15,31 @@ export interface SinkFilter {
   readonly sampleRate: number;
 }
 
-/** What of a decision a sink is sent. */
+/** The parts of a decision that are sent to a sink. */
 export interface FieldMask {
   /** Undefined: everything. */
   readonly only: readonly FieldPath[] | undefined;
   readonly without: readonly FieldPath[];
 }
 
-/** How often and how long a sink is tried. */
+/** How often and how long delivery to a sink is attempted. */
 export interface RetrySettings {
   /** Pauses between attempts, ms. */
   readonly initialMs: number;
   readonly maxMs: number;
-  /** Attempts, and age of messages in ms, from which on they are given up; both must be reached. */
+  /** Attempts, and age of messages in ms, after which they are given up; both must be reached. */
   readonly attempts: number;
   readonly giveUpAfterMs: number;
 }
 
-/** Where a sink asks over HTTP. */
+/** Address and headers of a sink that is reached over HTTP. */
 export interface WebSettings {
   readonly url: URL;
-  /** By name in lower case; may hold secrets. */
+  /** By name in lower case; may contain secrets. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a sink is, by its protocol. */
+/** The kind of a sink, by its protocol. */
 export type TargetSettings =
   | ({ readonly kind: 'http'; readonly signingKey: string | undefined } & WebSettings)
   | ({ readonly kind: 'json-rows'; readonly table: string } & WebSettings)
@@ -49,12 +49,12 @@ export type TargetSettings =
 
 /** One sink, as the file of sinks describes it. */
 export interface SinkSettings {
-  /** Names its consumer group, metrics and file of dead letters. */
+  /** Part of the names of its consumer group, metrics and dead-letter file. */
   readonly name: string;
   readonly target: TargetSettings;
   readonly filter: SinkFilter;
   readonly fields: FieldMask;
-  /** Most records, and about as many bytes, that are sent at once; a single larger record is sent alone. */
+  /** Maximum records, and approximate bytes, of one request; a single larger record is sent alone. */
   readonly batch: { readonly records: number; readonly bytes: number };
   /** How long one request may take, ms. */
   readonly timeoutMs: number;

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { compileValidator } from '@decision/contracts';
 
 const name = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,39}$' });
-/** `request.customer.ssn`, or a list of names where one holds a dot. */
+/** `request.customer.ssn`, or a list of names if one contains a dot. */
 const path = Type.Union([
   Type.String({ minLength: 1, maxLength: 1_000 }),
   Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1, maxItems: 20 }),
@@ -87,12 +87,12 @@ const KafkaSink = Type.Object(
 
 export type WrittenWebSink =
   Static<typeof HttpSink> | Static<typeof RowsSink> | Static<typeof IndexSink> | Static<typeof OtlpSink>;
-/** A sink as it is written. */
+/** A sink as written in the file. */
 export type WrittenSink = WrittenWebSink | Static<typeof KafkaSink>;
 export type WrittenPath = Static<typeof path>;
 export type SecretFile = Static<typeof secretFile>;
 
-/** What is written of each kind of sink. */
+/** The schema of each kind of sink. */
 export const sinkChecks = {
   http: compileValidator(HttpSink),
   'json-rows': compileValidator(RowsSink),
@@ -101,10 +101,10 @@ export const sinkChecks = {
   kafka: compileValidator(KafkaSink),
 } as const;
 
-/** Sinks of one file at most: each has a consumer and buffers of its own. */
+/** Maximum number of sinks in a file: each has its own consumer and buffers. */
 const MOST_SINKS = 20;
 
-/** The file around its sinks. */
+/** The file, with its list of sinks. */
 export const checkSinksFile = compileValidator(
   Type.Object({ sinks: Type.Array(Type.Unknown(), { maxItems: MOST_SINKS }) }, closed),
 );

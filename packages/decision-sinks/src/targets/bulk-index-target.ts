@@ -5,11 +5,11 @@ import { blamesRecords, createWebClient, objectOf, unavailable, type WebAnswer }
 
 type IndexSettings = Extract<TargetSettings, { kind: 'bulk-index' }>;
 
-/** It is there already. */
+/** It exists already. */
 const CONFLICT = 409;
 const LONGEST_REASON = 500;
 
-/** Indexes records with calls of `_bulk`, each under its id: a record that comes again is there once. */
+/** Indexes records with calls of `_bulk`, each under its id: a repeated record is stored once. */
 export const createIndexTarget = (settings: IndexSettings, timeoutMs: number): Target => {
   const client = createWebClient(settings, timeoutMs);
   const { url } = settings;
@@ -34,14 +34,14 @@ interface ItemAnswer {
   readonly reason: string;
 }
 
-/** The status of the answer says little: each item has one of its own, which is read whatever the answer says of errors. */
+/** The status of the answer says little: each item has its own, which is read even if the answer reports no errors. */
 const readAnswer = (answer: WebAnswer, records: readonly SinkRecord[], origin: string): SendOutcome => {
   const items = itemsOf(objectOf(answer)?.['items']);
   if (items?.length !== records.length || items.some(({ id }, at) => id !== undefined && id !== records[at]?.id))
-    return unavailable(`${origin} answered ${answer.status} without telling what became of each record`, answer.text);
+    return unavailable(`${origin} answered ${answer.status} without the outcome of each record`, answer.text);
   const failed = items.flatMap((item, at) => (isTaken(item) ? [] : [{ ...item, at }]));
   if (failed.length === 0) return { kind: 'accepted' };
-  // Others are of the index: it is missing, locked because its disk is full, or busy.
+  // Other errors concern the index: it is missing, locked because its disk is full, or busy.
   const refused = failed.filter(({ status }) => blamesRecords(status));
   const again = failed.filter((item) => !refused.includes(item));
   return {
@@ -57,7 +57,7 @@ const readAnswer = (answer: WebAnswer, records: readonly SinkRecord[], origin: s
 
 const isTaken = ({ status }: ItemAnswer): boolean => (status >= 200 && status < 300) || status === CONFLICT;
 
-/** Undefined where they are not what the protocol says. */
+/** Undefined if they are not what the protocol says. */
 const itemsOf = (items: unknown): readonly ItemAnswer[] | undefined => {
   if (!Array.isArray(items)) return undefined;
   const read = items.map(itemOf);

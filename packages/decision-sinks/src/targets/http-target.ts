@@ -7,8 +7,8 @@ import { createWebClient, objectOf, unavailable, type WebAnswer } from './web-cl
 type HttpSettings = Extract<TargetSettings, { kind: 'http' }>;
 
 /**
- * Posts records as lines of JSON. Any status of success takes all of them, unless the answer is a JSON object whose `error` or `errors` says
- * otherwise.
+ * Posts records as JSON lines. A success status means that all were accepted, unless the answer is a JSON object whose `error` or `errors`
+ * says otherwise.
  */
 export const createHttpTarget = (settings: HttpSettings, timeoutMs: number): Target => {
   const { url, signingKey } = settings;
@@ -23,7 +23,7 @@ export const createHttpTarget = (settings: HttpSettings, timeoutMs: number): Tar
   };
 };
 
-/** The batch has the name of its records: the same when it is sent again. */
+/** The batch is named after its records, so a repeated batch has the same name. */
 const signatureOf = (
   records: readonly SinkRecord[],
   body: string,
@@ -40,7 +40,7 @@ const signatureOf = (
 const acceptanceOf = (answer: WebAnswer, origin: string): SendOutcome => {
   const { error, errors } = objectOf(answer) ?? {};
   if (isNothing(error) && isNothing(errors)) return { kind: 'accepted' };
-  return unavailable(`${origin} answered ${answer.status} and told of an error in the answer`, answer.text);
+  return unavailable(`${origin} answered ${answer.status} and reported an error in the answer`, answer.text);
 };
 
 const isNothing = (value: unknown): boolean =>

@@ -6,14 +6,14 @@ import { createWebClient, unavailable, type WebAnswer } from './web-client';
 
 type RowsSettings = Extract<TargetSettings, { kind: 'json-rows' }>;
 
-/** Error codes of the server that blame a value of a row: it could not be read, or does not fit its column. */
+/** Error codes of the server for a bad value: it could not be parsed, or does not fit its column. */
 const BLAMES_ROWS: ReadonlySet<number> = new Set([6, 26, 27, 38, 41, 53, 69, 70, 72, 117, 130, 131, 349, 441]);
-/** It tells of failures in the body, also where the status has been sent before. */
+/** It reports failures in the body, even after a success status has been sent. */
 const FAILURE = /^Code: (\d{1,5})\b/m;
 
 /**
- * Inserts records as rows of JSON with one `INSERT` over HTTP. Request, response and trace are texts. The batch has a name, by which the server
- * drops it where it was inserted before.
+ * Inserts records as rows of JSON with one `INSERT` over HTTP. Request, response and trace are texts. The batch has a name, by which the
+ * server drops a repeated insert.
  */
 export const createRowsTarget = (settings: RowsSettings, timeoutMs: number): Target => {
   const client = createWebClient(settings, timeoutMs);
@@ -25,7 +25,7 @@ export const createRowsTarget = (settings: RowsSettings, timeoutMs: number): Tar
       const outcome = await client.post(request, (answer) =>
         isInserted(answer)
           ? { kind: 'accepted' }
-          : unavailable(`${origin} answered ${answer.status} and told of an error in the answer`, answer.text),
+          : unavailable(`${origin} answered ${answer.status} and reported an error in the answer`, answer.text),
       );
       if (outcome.kind !== 'unavailable' || !blamesRows(outcome.detail)) return outcome;
       return { kind: 'refused', reason: outcome.reason, detail: outcome.detail };
@@ -50,7 +50,7 @@ const insertUrl = ({ url, table }: RowsSettings, records: readonly SinkRecord[])
   return target;
 };
 
-/** An insert that was done is answered with nothing. */
+/** A successful insert has an empty answer. */
 const isInserted = ({ headers, text }: WebAnswer): boolean =>
   text.trim() === '' && !Object.keys(headers).some((name) => name.endsWith('-exception-code'));
 

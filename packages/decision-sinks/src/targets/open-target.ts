@@ -7,7 +7,7 @@ import { createOtlpTarget } from './otlp-target';
 import { type Target } from './target';
 import { createTopicTarget } from './topic-target';
 
-/** Opens where a sink is sent. Sinks that are topics are of this broker; throws `RangeError` where one is and there is none. */
+/** Opens the target of a sink. A sink that is a topic uses this broker; throws `RangeError` if there is no broker. */
 export const openTarget = ({ target, timeoutMs }: SinkSettings, broker: Broker | undefined): Target => {
   switch (target.kind) {
     case 'http':

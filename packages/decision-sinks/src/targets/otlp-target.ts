@@ -46,7 +46,7 @@ const toLogRecord = ({ id, timestamp, facts, documents, writtenAt }: SinkRecord)
   };
 };
 
-/** Numbers of the protocol: information, warning, error. */
+/** Severity numbers of the protocol: information, warning, error. */
 const severityOf = (status: unknown): { readonly severityNumber: number; readonly severityText: string } => {
   if (typeof status !== 'number' || status < 400) return { severityNumber: 9, severityText: 'INFO' };
   return status < 500 ? { severityNumber: 13, severityText: 'WARN' } : { severityNumber: 17, severityText: 'ERROR' };
@@ -64,19 +64,23 @@ const anyValueOf = (value: unknown): object => {
   return { stringValue: String(value) };
 };
 
-/** A receiver that refuses some does not say which, and is not to be sent them again: with all of them in the dead letters, none is lost. */
+/**
+ * A receiver that refuses some records does not say which, and must not receive them again: all go to the dead letters, so that none is
+ * lost.
+ */
 const readAnswer = (answer: WebAnswer, sent: number, origin: string): SendOutcome => {
   const object = answer.text === '' ? {} : objectOf(answer);
   if (object === undefined)
-    return unavailable(`${origin} answered ${answer.status} with something else than the protocol says`, answer.text);
+    return unavailable(`${origin} answered ${answer.status} with something other than the protocol says`, answer.text);
   const partial = object['partialSuccess'];
   const { rejectedLogRecords: rejected = 0 } = (
     typeof partial === 'object' && partial !== null ? partial : {}
   ) as Readonly<Record<string, unknown>>;
   if (Number(rejected) === 0) return { kind: 'accepted' };
   const detail = JSON.stringify(partial);
-  if (Number(rejected) >= sent) return { kind: 'refused', reason: `${origin} took none of ${sent} records`, detail };
-  const reason = `${origin} took all but ${String(rejected).slice(0, 20)} of ${sent} records and did not say which`;
+  if (Number(rejected) >= sent)
+    return { kind: 'refused', reason: `${origin} accepted none of ${sent} records`, detail };
+  const reason = `${origin} accepted all but ${String(rejected).slice(0, 20)} of ${sent} records and did not say which`;
   const refused = Array.from({ length: sent }, (_, at) => ({ at, reason }));
   return { kind: 'partly', refused, again: [], isFinal: true, reason };
 };

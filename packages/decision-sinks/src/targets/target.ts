@@ -1,22 +1,22 @@
 import { type SinkRecord } from '../reading/sink-record';
 
-/** What became of records that were sent. */
+/** The outcome of sending records. */
 export type SendOutcome =
   | { readonly kind: 'accepted' }
-  /** Some were taken, others were not: positions in what was sent. */
+  /** Some were accepted, others were not: positions in the batch. */
   | {
       readonly kind: 'partly';
       /** Sending these again cannot help. */
       readonly refused: readonly { readonly at: number; readonly reason: string }[];
-      /** These may be taken later. */
+      /** These may be accepted later. */
       readonly again: readonly number[];
-      /** Whether what is refused must not be sent again in any case. Default false. */
+      /** Whether refused records must not be sent again in any case. Default false. */
       readonly isFinal?: boolean;
       readonly reason: string;
     }
-  /** None was taken, because of what is sent; of one record it is final. `detail` is the answer's own words. */
+  /** None was accepted, because of the content; for a single record this is final. `detail` is the answer's own message. */
   | { readonly kind: 'refused'; readonly reason: string; readonly detail?: string | undefined }
-  /** None is known to be taken, because of the sink. */
+  /** None is known to be accepted, because of the sink. */
   | {
       readonly kind: 'unavailable';
       readonly reason: string;
@@ -24,9 +24,9 @@ export type SendOutcome =
       readonly retryAfterMs?: number | undefined;
     };
 
-/** Where records are sent. */
+/** The destination of records. */
 export interface Target {
-  /** Sends records, in its own time at most. Never rejects. Reasons name the origin of the sink and hold no payload. */
+  /** Sends records within its own deadline. Never rejects. Reasons name the origin of the sink and contain no payload. */
   send(records: readonly SinkRecord[], signal: AbortSignal): Promise<SendOutcome>;
   stop(): Promise<void>;
 }

@@ -6,19 +6,19 @@ import { type Target } from './target';
 
 type TopicSettings = Extract<TargetSettings, { kind: 'kafka' }>;
 
-/** Messages and bytes of one sink that wait for the broker at most. */
+/** Maximum messages and bytes of one sink that wait for the broker. */
 const QUEUE = { maxQueuedMessages: 20_000, maxQueuedBytes: 268_435_456 } as const;
-/** A connection that was not there may take as long before a sink counts as away, ms. */
+/** How long a connection may take before the sink counts as away, ms. */
 const DRAIN_MS = 1_000;
 
-/** Writes records to a topic of the same brokers, a message each; decisions of one list go to the same partition. */
+/** Writes records to a topic of the same brokers, one message each; decisions of one list go to the same partition. */
 export const createTopicTarget = ({ topic }: TopicSettings, timeoutMs: number, broker: Broker): Target => {
   const producer = broker.createProducer({ ...QUEUE, writesTo: topic });
-  // It goes on connecting behind, for ever.
+  // It keeps connecting in the background.
   const connecting = producer.connect().catch(() => undefined);
   const sendOne = ({ id, decisionId, ...record }: SinkRecord) =>
     producer.send({
-      // Its bounds hold: they are those of the topic that the decision came from.
+      // Its bounds suffice: they are those of the topic that the decision came from.
       topic: 'logs',
       partition: undefined,
       key: decisionId,
@@ -38,10 +38,10 @@ export const createTopicTarget = ({ topic }: TopicSettings, timeoutMs: number, b
       const [first] = again;
       return {
         kind: 'partly',
-        refused: refused.map(({ at }) => ({ at, reason: `It is larger than what the topic "${topic}" takes` })),
+        refused: refused.map(({ at }) => ({ at, reason: `It is larger than the topic "${topic}" accepts` })),
         again: again.map(({ at }) => at),
         isFinal: true,
-        reason: `The topic "${topic}" took ${records.length - failed.length} of ${records.length} records: ${
+        reason: `The topic "${topic}" accepted ${records.length - failed.length} of ${records.length} records: ${
           producer.reason() ?? (first?.error instanceof ServiceError ? first.error.message : 'others are too large')
         }`,
       };

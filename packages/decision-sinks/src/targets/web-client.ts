@@ -19,28 +19,28 @@ interface WebRequest {
 
 /** Posts to a sink. */
 interface WebClient {
-  /** Posts, and reads the answer with `read` where its status is a success; else the status says what it means. Never rejects. */
+  /** Posts, and interprets the answer: by `read` for a success status, otherwise by the status. Never rejects. */
   post(request: WebRequest, read: (answer: WebAnswer) => SendOutcome): Promise<SendOutcome>;
   stop(): Promise<void>;
 }
 
-/** Bytes of an answer at most. */
+/** Maximum bytes of an answer. */
 const LARGEST_ANSWER = 16_777_216;
-/** Characters of an answer that are kept with what it refuses. */
+/** Characters of an answer that are kept with refused records. */
 const LONGEST_DETAIL = 1_000;
 const CONNECT_MS = 10_000;
 const CONNECTIONS = 4;
-/** Statuses that blame what is sent. Others, wrong addresses and credentials among them, blame how the sink is set up, or its state. */
+/** Statuses that blame the content. All others, such as those of wrong addresses and credentials, blame the sink's settings or state. */
 const BLAMES_RECORDS: readonly number[] = [400, 413, 422];
 
 /** Whether a status says that sending the same again cannot help. */
 export const blamesRecords = (status: number): boolean => BLAMES_RECORDS.includes(status);
 
-/** Makes a client whose requests take at most `timeoutMs`. It follows no redirects: what is sent is for this address alone. */
+/** Makes a client whose requests take at most `timeoutMs`. It follows no redirects: the content is meant only for this address. */
 export const createWebClient = ({ headers: own }: WebSettings, timeoutMs: number): WebClient => {
   const agent = new Agent({
     ...{ connections: CONNECTIONS, pipelining: 1, connect: { timeout: CONNECT_MS } },
-    // The deadline of the request counts.
+    // Only the deadline of the request counts.
     ...{ headersTimeout: 0, bodyTimeout: 0 },
   });
   return {
@@ -61,8 +61,9 @@ export const createWebClient = ({ headers: own }: WebSettings, timeoutMs: number
         return answer.status >= 200 && answer.status < 300 ? read(answer) : outcomeOf(answer, origin);
       } catch (error) {
         if (isLate) return unavailable(`${origin} did not answer within ${timeoutMs} ms`);
-        if (error instanceof AnswerTooLarge) return unavailable(`${origin} answered more than ${LARGEST_ANSWER} bytes`);
-        const { code = 'unknown' } = error as NodeJS.ErrnoException; // only asked for a code
+        if (error instanceof AnswerTooLarge)
+          return unavailable(`${origin} answered with more than ${LARGEST_ANSWER} bytes`);
+        const { code = 'unknown' } = error as NodeJS.ErrnoException; // any value has members, perhaps undefined
         return unavailable(`${origin} could not be asked (${code})`);
       } finally {
         clearTimeout(timer);
@@ -104,7 +105,7 @@ export const unavailable = (reason: string, detail?: string): SendOutcome => ({
   detail: detail?.slice(0, LONGEST_DETAIL),
 });
 
-/** What a status that is no success means. */
+/** Meaning of a status other than success. */
 export const outcomeOf = ({ status, headers, text }: WebAnswer, origin: string): SendOutcome => {
   const reason = `${origin} answered ${status}`;
   const detail = text.slice(0, LONGEST_DETAIL);
@@ -119,7 +120,7 @@ const retryAfterOf = (header: string | string[] | undefined): number | undefined
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 };
 
-/** The answer's JSON object; undefined where it is none. */
+/** The answer's JSON object; undefined if it is not one. */
 export const objectOf = ({ text }: WebAnswer): Readonly<Record<string, unknown>> | undefined => {
   try {
     const value: unknown = JSON.parse(text);

@@ -10,14 +10,14 @@ const decision = (request: number, response: number, trace?: number): SolvedInpu
   pathTrace: trace === undefined ? undefined : `"path_trace":[{"ref":"${text(trace)}"}]`,
 });
 
-it('leaves decisions as they are up to the bound, and says of none that something was cut', () => {
+it('leaves decisions unchanged up to the bound, and marks none as cut', () => {
   const items = [decision(400, 500, 30)];
   const bytes = items.map((item) => `${item.request}${item.result}${item.pathTrace ?? ''}`).join('').length;
   expect(cutToSize(items, bounds(bytes))).toEqual(items);
   expect(cutToSize(items, bounds(bytes - 1))).not.toEqual(items);
 });
 
-it('leaves out the trace first, then the longer of request and response, then both', () => {
+it('leaves out first the trace, then the longer of request and response, then both', () => {
   const [traced, long, both] = cutToSize(
     [decision(100, 100, 5_000), decision(100, 2_000), decision(2_000, 3_000)],
     bounds(1_000),
@@ -32,7 +32,7 @@ it('counts bytes, not characters', () => {
   expect(cutToSize([wide], bounds(1_000))).toMatchObject([{ request: 'null', isCut: true }]);
 });
 
-it('keeps the code of a failure whose sentence is too long', () => {
+it('keeps the code of a failure with a too long sentence', () => {
   const failed = solvedInput('{}', new ServiceError('evaluation_failed', text(5_000)), 1);
   const [cut] = cutToSize([failed], bounds(1_000));
   expect(JSON.parse(cut?.result ?? '')).toMatchObject({ code: 'evaluation_failed' });

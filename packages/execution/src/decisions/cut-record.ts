@@ -1,27 +1,27 @@
 import { type SolvedInput } from './solved-input';
 
-/** Bytes of a record, and of each decision in it, beside requests, responses and traces: more than they take. */
+/** Upper bounds for the bytes of a record, and of each decision in it, besides requests, responses and traces. */
 const BESIDE = { record: 64 * 1024, decision: 1_024 } as const;
-/** A UTF-16 code unit is this many bytes of UTF-8 at most. */
+/** Maximum UTF-8 bytes of a UTF-16 code unit. */
 const BYTES_OF_UNIT = 3;
 
 interface Bounds {
-  /** Bytes of the request, the response and the trace of one decision together. */
+  /** Maximum bytes of the request, the response and the trace of one decision together. */
   readonly decisionBytes: number;
-  /** Bytes of a message. */
+  /** Maximum bytes of a message. */
   readonly messageBytes: number;
 }
 
 /**
- * The decisions of one record, cut to the bounds: from those that are too large the trace is left out, then the longer one of request and response,
- * then the other. Where all together exceed the message, each has an equal share of it.
+ * The decisions of one record, cut to the bounds. Too large ones lose first their trace, then the longer of request and response, then the
+ * other. If all together exceed the message, each has an equal share of it.
  */
 export const cutToSize = (
   items: readonly SolvedInput[],
   { decisionBytes, messageBytes }: Bounds,
 ): readonly SolvedInput[] => {
   const fair = Math.floor((messageBytes - BESIDE.record) / items.length) - BESIDE.decision;
-  // Nearly always: nothing is measured.
+  // Usual case, without measuring.
   if (items.every((item) => mostBytesOf(item) <= Math.min(decisionBytes, fair))) return items;
   const cut = items.map((item) => cutItem(item, decisionBytes));
   const together = cut.reduce((sum, item) => sum + bytesOf(item), 0);

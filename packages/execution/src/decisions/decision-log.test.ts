@@ -32,7 +32,7 @@ const solved = solvedInput(' {"weight": 2, "who": "é"} ', { ok: true, output: {
 const failed = solvedInput('7', new ServiceError('input_not_object', 'No object.'), 1);
 const broken = solvedInput('null', new ServiceError('invalid_json', 'No JSON.'), 1);
 
-it('is a record that follows its schema, with requests and responses as they were', () => {
+it('writes a record that follows its schema, with unchanged requests and responses', () => {
   const record = JSON.parse(createRecordWriter('worker-1')(envelope, [solved, failed, broken], 6)) as unknown;
   expect(checkDecisionLogV2(record)).toMatchObject({ ok: true });
   expect(record).toEqual({
@@ -84,7 +84,7 @@ it('is a record that follows its schema, with requests and responses as they wer
 });
 
 setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void; // what the flag adds
+const collectGarbage = runInNewContext('gc') as () => void; // added by the flag
 
 describe('writing', () => {
   const run = (answer: ServiceError | undefined, writes: number, changes: Partial<SolutionRequestEnvelope> = {}) => {
@@ -106,7 +106,7 @@ describe('writing', () => {
     });
     for (let index = 0; index < writes; index += 1) {
       log.write({ ...envelope, ...changes }, [solved, failed]);
-      expect(submitted).toHaveLength(index); // not before the answer has been handed over
+      expect(submitted).toHaveLength(index); // not before the answer has been sent
       log.flush();
       time += 1_000;
       if (changes.origin === undefined && 'origin' in changes) return { submitted, outcomes, warnings };
@@ -124,7 +124,7 @@ describe('writing', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('counts what is dropped, and says so in one line for ten seconds', () => {
+  it('counts dropped decisions, and logs one line per ten seconds', () => {
     const { outcomes, warnings } = run(new ServiceError('overloaded', 'Full.'), 12);
     expect(outcomes).toHaveLength(12);
     expect(outcomes.every(([outcome]) => outcome === 'dropped')).toBe(true);
@@ -134,7 +134,7 @@ describe('writing', () => {
     ]);
   });
 
-  it('writes nothing for a request that does not say where it comes from', () => {
+  it('writes nothing for a request without its origin', () => {
     expect(run(undefined, 1, { origin: undefined }).submitted).toEqual([]);
   });
 
@@ -154,7 +154,7 @@ describe('writing', () => {
       return { submitted, log };
     };
 
-    it('records for 25 ms, then hands everything over in order', () => {
+    it('collects records for 25 ms, then sends everything in order', () => {
       const { submitted, log } = gathering();
       for (let index = 0; index < 10; index += 1) log.write({ ...envelope, correlationId: `c${index}` }, [solved]);
       jest.advanceTimersByTime(24);
@@ -327,7 +327,7 @@ describe('where decisions may only be answered once they are on record', () => {
     log.close();
   });
 
-  it('refuses what the broker did not take', async () => {
+  it('refuses a decision that the broker did not accept', async () => {
     const { log, answers, waits, handedOver } = opened(() => required);
     const recorded = putOnRecord(log, envelope, [solved]);
     await handedOver();
@@ -340,7 +340,7 @@ describe('where decisions may only be answered once they are on record', () => {
     log.close();
   });
 
-  it('refuses what is not on record by the deadline of the request', async () => {
+  it('refuses a decision that is not on record by the deadline of the request', async () => {
     const { log } = opened(() => required);
     const recorded = putOnRecord(log, { ...envelope, deadline: 1_020 }, [solved]);
     await expect(recorded).rejects.toMatchObject({
@@ -350,18 +350,18 @@ describe('where decisions may only be answered once they are on record', () => {
     log.close();
   });
 
-  it('waits for nothing where it is not required, also where that has to be asked', async () => {
+  it('does not wait if it is not required, even if that has to be looked up', async () => {
     const { log, answers } = opened(() => undefined);
     expect(putOnRecord(log, envelope, [solved])).toBeUndefined();
     log.close();
     const asked = opened(() => Promise.resolve(undefined));
     await putOnRecord(asked.log, envelope, [solved]);
-    expect([...answers.slice(2), ...asked.answers]).toEqual([]); // the record and the report of the first alone
+    expect([...answers.slice(2), ...asked.answers]).toEqual([]); // only the record and the report of the first
     expect(asked.waits).toEqual([]);
     asked.log.close();
   });
 
-  it('waits where nobody knows whether it is required', async () => {
+  it('waits if it is unknown whether it is required', async () => {
     const { log, answers, handedOver } = opened(() => Promise.resolve(NOTHING_SHOWN));
     const recorded = putOnRecord(log, envelope, [solved]);
     await handedOver();
@@ -370,7 +370,7 @@ describe('where decisions may only be answered once they are on record', () => {
     log.close();
   });
 
-  it('is refused where nothing is logged', async () => {
+  it('is refused if nothing is logged', async () => {
     const { record } = withoutDecisionLog(() => required);
     await expect(record?.(envelope, [solved])).rejects.toMatchObject({ details: { reason: 'decision_logs_are_off' } });
     expect(withoutDecisionLog(() => undefined).record?.(envelope, [solved])).toBeUndefined();

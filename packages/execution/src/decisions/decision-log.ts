@@ -12,20 +12,20 @@ import { type LoggingPolicy, type MaskValue, NOTHING_SHOWN, withPolicy } from '.
 import { SettledRound } from './settled-round';
 import { charactersOf, type SolvedInput } from './solved-input';
 
-/** Keeps what was decided. */
+/** Writes decisions. */
 export interface DecisionLogWriter {
-  /** Takes the decisions of one message over and returns at once; never throws. */
+  /** Takes over the decisions of one message and returns at once; never throws. */
   write(envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]): void;
   /**
-   * The same; a promise where the decisions may only be answered once they are on record, or where that is not known yet. It rejects with
-   * `decision_not_recorded` where they may not be answered.
+   * The same; a promise if the decisions may only be answered once they are on record, or if that is not known yet. It rejects with
+   * `decision_not_recorded` if they must not be answered.
    */
   readonly record?: ((envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]) => Recorded) | undefined;
-  /** Resolves when everything that was written before is kept, or is known to be lost; undefined where that is so already. Never rejects. */
+  /** Resolves when everything written before is stored, or is known to be lost; undefined if that is already so. Never rejects. */
   readonly settled?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** Undefined where a decision may be answered at once. */
+/** Undefined if a decision may be answered at once. */
 export type Recorded = Promise<void> | undefined;
 
 /** Writes decisions before they are answered. See {@link DecisionLogWriter.record}. */
@@ -39,15 +39,15 @@ export const putOnRecord = (
   return undefined;
 };
 
-/** A writer that gathers. */
+/** A writer that batches. */
 export interface DecisionLog extends DecisionLogWriter {
-  /** Hands what is gathered to the producer now. */
+  /** Sends the batch to the producer now. */
   flush(): void;
-  /** The same, and says that nothing more will come. */
+  /** The same, and reports that no more will follow. */
   close(): void;
 }
 
-/** A record on its way to the topic of decisions. */
+/** A record for the topic of decisions. */
 interface DecisionMessage {
   readonly topic: 'logs';
   /** The producer chooses. */
@@ -65,41 +65,41 @@ type PolicyOf = (decision: DecidedBy) => Asked;
 /** Called when a record is stored, or with the reason why it never will be. */
 type OnSent = (error: ServiceError | undefined) => void;
 
-/** A record that waits to be handed over. */
+/** A record that waits to be sent. */
 interface Gathered {
   readonly envelope: SolutionRequestEnvelope;
   readonly items: readonly SolvedInput[];
-  /** What of it may be logged, as it was decided. */
+  /** The parts of it that may be logged. */
   readonly asked: Asked;
   readonly sequence: number;
   readonly onSent: OnSent | undefined;
 }
 
-/** What a policy is found by. */
+/** Key of a policy. */
 export interface DecidedBy {
   readonly workspaceId: string;
   readonly versionId: string;
-  /** Slug of the context in an operation of which it ran; undefined elsewhere. */
+  /** Slug of the context whose operation it ran in; undefined otherwise. */
   readonly context: string | undefined;
 }
 
 interface DecisionLogOptions {
-  /** Name of this process, which no other has or will have. */
+  /** Globally unique name of this process. */
   readonly name: string;
-  /** Its queue is the buffer: what does not fit is dropped. `settled` is called with the outcome of the message. */
+  /** Its queue is the buffer: records that do not fit are dropped. `settled` is called with the outcome of the message. */
   readonly producer: { submit(message: DecisionMessage, settled: (error?: ServiceError) => void): void };
   readonly log: { warn(facts: object, sentence: string): void };
-  /** What of a decision may be logged; undefined where that is everything. Never rejects. Default: everything. */
+  /** The parts of a decision that may be logged; undefined: everything. Never rejects. Default: everything. */
   readonly policyOf?: PolicyOf | undefined;
-  /** The mask of a workspace. Default: there is none, and masked values are left out. */
+  /** The mask of a workspace. Default: none, and masked values are left out. */
   readonly maskOf?: ((workspaceId: string) => MaskValue) | undefined;
-  /** Bytes of the request, the response and the trace of one decision together; what exceeds them is left out. Default: those of a message. */
+  /** Bytes of the request, the response and the trace of one decision together; larger ones are cut. Default: those of a message. */
   readonly maxDecisionBytes?: number | undefined;
   /** Largest message on `logs`, bytes. Default: 64 MiB. */
   readonly maxMessageBytes?: number | undefined;
   /** Called with each wait for a record before an answer, and its time in ms. */
   readonly onWaited?: ((outcome: 'recorded' | 'not_recorded', ms: number) => void) | undefined;
-  /** Called with decisions that were lost, and with those that are stored. */
+  /** Called with lost decisions, and with stored ones. */
   readonly onSettled: (outcome: 'stored' | 'dropped', decisions: number) => void;
   /** Epoch ms. */
   readonly now: () => number;
@@ -109,27 +109,27 @@ const MOST_BYTES = limits.logMessageBytes.defaultValue;
 
 /** How long a record may wait for the broker, ms. */
 const LIFE_MS = 60_000;
-/** How often this process says how many messages it has numbered, ms. */
+/** Interval at which this process reports how many messages it has numbered, ms. */
 const REPORT_COUNTS_MS = 300_000;
-/** One line for all drops of this time, ms. */
+/** All drops within this time share a log line, ms. */
 const REPORT_EVERY_MS = 10_000;
 
 /**
- * How long decisions are gathered, ms: nobody waits for them, and each produce costs the broker and this process as much as many requests.
- * What is lost with a killed process grows by as much.
+ * How long decisions are batched, ms: nobody waits for them, and each produce request costs the broker and this process as much as many
+ * requests. A killed process loses up to this time of decisions.
  */
 const GATHER_MS = 25;
-/** So many records, or characters of requests and responses, are not gathered further. */
+/** Records, or characters of requests and responses, that end a batch early. */
 const MOST_GATHERED = { records: 256, characters: 1 << 20 } as const;
 
 /**
- * Writes decisions to the topic `logs`, after their answers, bounded by the queue of the producer. Messages are numbered as they are decided, for
- * each workspace, so that those that never arrive leave a gap.
+ * Writes decisions to the topic `logs`, after their answers, bounded by the queue of the producer. Messages are numbered per workspace when
+ * they are decided, so that lost ones leave a gap (docs/adr/0051-messages-of-producers-are-numbered.md).
  */
 export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
   const { name, producer, onSettled, now } = options;
   const reportDrops = createDropReport(options);
-  // One number for each workspace that has decided something here.
+  // One counter per workspace with decisions here.
   const counts = new Map<string, number>();
   const count = (workspaceId: string): number => {
     const sequence = counts.get(workspaceId) ?? 0;
@@ -166,7 +166,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
       ended,
       workspaces,
     };
-    // The next one says it again.
+    // The next report repeats it.
     submit({ v: '2', form: 'report' }, JSON.stringify(facts), () => undefined);
   };
   let reporting: NodeJS.Timeout | undefined;
@@ -200,7 +200,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     gathered.push({ envelope, items, asked, sequence, onSent });
     for (const item of items) characters += charactersOf(item);
     const isFull = gathered.length === MOST_GATHERED.records || characters >= MOST_GATHERED.characters;
-    // Never at once: the answer is handed over first.
+    // Never synchronously, so that the answer is sent first.
     if (isFull) setImmediate(flush);
     else timer ??= setTimeout(flush, GATHER_MS);
   };
@@ -225,7 +225,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
         return undefined;
       }
       const sent = new Promise<ServiceError | undefined>((resolve) => take(envelope, items, asked, resolve));
-      // Somebody waits: with those of the same turn, but no longer.
+      // A request waits: batch only with records of the same turn.
       setImmediate(flush);
       return answerable(asked, sent, envelope.deadline);
     },
@@ -248,7 +248,7 @@ const decidedBy = ({ workspaceId, versionId, origin }: SolutionRequestEnvelope):
 
 const isRequired = (policy: MaybePolicy): boolean => policy?.settings.delivery === 'required';
 
-/** A writer for where nothing is logged: it refuses what may only be answered once it is on record. */
+/** A writer for deployments without logs: it refuses decisions that may only be answered once they are on record. */
 export const withoutDecisionLog = (policyOf: PolicyOf): Required<Pick<DecisionLogWriter, 'record'>> => {
   const refuse = (policy: MaybePolicy): void => {
     if (isRequired(policy)) throw notRecorded('decision_logs_are_off');
@@ -270,7 +270,7 @@ const notRecorded = (reason: string): ServiceError =>
     { reason },
   );
 
-/** A value that cannot be masked, since it nests too deep, is not shown; what became of the decision is. */
+/** A value that nests too deep to be masked is not shown; the outcome of the decision is. */
 const logged = (item: SolvedInput, policy: LoggingPolicy, mask: MaskValue): SolvedInput => {
   try {
     return withPolicy(item, policy, mask);
@@ -279,7 +279,7 @@ const logged = (item: SolvedInput, policy: LoggingPolicy, mask: MaskValue): Solv
   }
 };
 
-/** They say whether the inputs are those of a list, perhaps with others in other messages: a reader puts them together. */
+/** They say whether the inputs are part of a list, perhaps with others in other messages, which a reader joins. */
 const headersOf = ({ kind }: SolutionRequestEnvelope): MessageHeaders =>
   kind === 'solve-list' || kind === 'solve-lines' ? { v: '2', form: 'list' } : { v: '2' };
 

@@ -9,7 +9,7 @@ const ITEM = {
   ...{ request: { a: 1 }, response: { b: 2 } },
 };
 
-/** What the record says, written by the library. */
+/** The record as JSON.stringify writes it. */
 const expected = (envelope: SolutionRequestEnvelope, name: string, sequence: number): string => {
   const { requester, correlationId, asset, workspaceId, versionId, requestId, traceparent, receivedAt } = envelope;
   const { origin } = envelope;
@@ -43,7 +43,7 @@ const envelopes: fc.Arbitrary<SolutionRequestEnvelope> = fc.record({
   }),
 });
 
-it('writes the text that JSON.stringify would write, whatever was written before', () => {
+it('writes the same text as JSON.stringify, regardless of earlier records', () => {
   fc.assert(
     fc.property(fc.array(envelopes, { maxLength: 30 }), fc.string(), (all, name) => {
       const write = createRecordWriter(name);
@@ -53,7 +53,7 @@ it('writes the text that JSON.stringify would write, whatever was written before
   );
 });
 
-it('writes the last date there is for a time after it', () => {
+it('writes the last valid date for a later time', () => {
   const envelope = { receivedAt: Number.MAX_SAFE_INTEGER } as SolutionRequestEnvelope; // nothing else is read
   expect(createRecordWriter('w')(envelope, [item], 0)).toContain('"received_at":"+275760-09-13T00:00:00.000Z"');
 });

@@ -2,13 +2,13 @@ import { errorCodes, type SolutionRequestEnvelope } from '@decision/contracts';
 import { LRUCache } from 'lru-cache';
 import { type SolvedInput } from './solved-input';
 
-/** Writes a record as JSON text. Requests and responses are JSON already and are put in as they are. */
+/** Writes a record as JSON text. Requests and responses are JSON already and are inserted unchanged. */
 type RecordWriter = (envelope: SolutionRequestEnvelope, items: readonly SolvedInput[], sequence: number) => string;
 
-/** Targets whose text is remembered: those who decide much ask the same rules over and over. */
+/** Maximum targets whose text is remembered, since busy clients use the same rules repeatedly. */
 const MOST_TARGETS = 1_000;
 
-/** Makes the writer of one process, `name`. It remembers the text of what is the same in many records. */
+/** Makes the writer of one process, `name`. It remembers texts that many records share. */
 export const createRecordWriter = (name: string): RecordWriter => {
   const producer = `,"producer":${JSON.stringify(name)},"sequence":`;
   const targets = new LRUCache<string, Target>({ max: MOST_TARGETS });
@@ -31,7 +31,7 @@ export const createRecordWriter = (name: string): RecordWriter => {
   };
 };
 
-/** What was asked for and by whom, with its members of a record as JSON text without braces. */
+/** Target and caller, with their members of a record as JSON text without braces. */
 interface Target extends Pick<SolutionRequestEnvelope, 'asset' | 'workspaceId' | 'origin'> {
   readonly text: string;
 }
@@ -51,7 +51,7 @@ const targetOf = ({ asset, workspaceId, versionId, origin }: SolutionRequestEnve
   return { asset, workspaceId, origin, text: `,${JSON.stringify(facts).slice(1, -1)}` };
 };
 
-/** Whether the version of a target is asked for in the same way. */
+/** Whether the version of a target was selected in the same way. */
 const isSameTarget = (target: Target, { asset, workspaceId, origin }: SolutionRequestEnvelope): boolean =>
   target.workspaceId === workspaceId &&
   target.asset === asset &&
@@ -62,10 +62,10 @@ const isSameTarget = (target: Target, { asset, workspaceId, origin }: SolutionRe
   target.origin?.context === origin?.context &&
   target.origin?.flow === origin?.flow;
 
-/** Epoch ms of the last date: a message may name a later time. */
+/** Epoch ms of the last valid date: a message may contain a later time. */
 const LAST_DATE = 8_640_000_000_000_000;
 
-/** Writes epoch ms as `toISOString` does, and formats each second once as long as times of the same second follow each other. */
+/** Writes epoch ms like `toISOString`, but formats each second only once for consecutive times of the same second. */
 const createIsoDates = (): ((time: number) => string) => {
   let second = NaN;
   let text = '';
@@ -86,7 +86,7 @@ const itemsText = (items: readonly SolvedInput[], firstIndex: number): string =>
   return items.map((item, offset) => itemText(item, firstIndex + offset)).join(',');
 };
 
-/** Written by hand: most of what a worker does for an input of a large request is this. */
+/** Written by hand, since this is most of a worker's work for an input of a large request. */
 const itemText = (item: SolvedInput, index: number): string => {
   const { request, result, error, matched, durationUs, executionId, instance, pathTrace, standsFor = 1, isCut } = item;
   const status = error === undefined ? '200' : `${errorCodes[error.code].status},"code":"${error.code}"`;

@@ -30,18 +30,18 @@ const logged = (settings: LoggingSettings, item = solved, by: typeof mask | 'no 
   };
 };
 
-describe('what a rule or flow lets be logged', () => {
-  it('is everything, as it came, where it says nothing', () => {
+describe('the loggable part of a decision', () => {
+  it('is everything unchanged without a policy', () => {
     expect(withPolicy(solved, { settings: {}, hidesTrace: false }, mask)).toBe(solved);
     expect(withPolicy(solved, { settings: { request: 'full', mask: [] }, hidesTrace: false }, mask)).toBe(solved);
   });
 
-  it('is nothing of request or response where it says none', () => {
+  it('excludes request and response for the policy none', () => {
     expect(logged({ request: 'none' })).toMatchObject({ request: {}, response: { tier: 'gold' }, isCut: true });
     expect(logged({ response: 'none' })).toMatchObject({ request, response: {}, matched: [2] });
   });
 
-  it('is what stands at the paths, in each item of lists', () => {
+  it('is the values at the paths, in each item of lists', () => {
     expect(logged({ request: ['customer.name', 'items.sku', 'gone.away', 'note'], response: ['owner'] })).toMatchObject(
       {
         request: { customer: { name: 'Ann' }, items: [{ sku: 'a' }, { sku: 'b' }, {}], note: null },
@@ -52,7 +52,7 @@ describe('what a rule or flow lets be logged', () => {
     expect(logged({ request: [] }).request).toEqual({});
   });
 
-  it('has masks for values, whole objects and items of lists, whatever is kept beside them', () => {
+  it('has masks for values, whole objects and items of lists, in addition to kept paths', () => {
     const masks = ['request.customer.iban', 'request.items.price', 'response.owner', 'request.gone'];
     expect(logged({ mask: masks })).toMatchObject({
       request: {
@@ -67,13 +67,13 @@ describe('what a rule or flow lets be logged', () => {
     });
   });
 
-  it('leaves out what it cannot mask without a key', () => {
+  it('leaves out masked values without a key', () => {
     const { request: shown, isCut } = logged({ mask: ['request.customer.iban', 'request.items'] }, solved, 'no key');
     expect(shown).toEqual({ customer: { name: 'Ann' }, __proto__x: 1, note: null });
     expect(isCut).toBe(true);
   });
 
-  it('has no values in traces and explanations, and no sentence of an error, which might show them', () => {
+  it('excludes values in traces and explanations, and error messages that might show them', () => {
     const policy = { mask: ['request.customer.iban'] };
     expect(logged(policy).trace).toEqual({ path_trace: [{ ref: 'a', status: 'ran' }], path_not_listed: 2 });
     const explained = { ...solved, result: '{"tier":"gold","$explain":{"rows":["X1"]}}' };
@@ -82,13 +82,13 @@ describe('what a rule or flow lets be logged', () => {
     expect(logged(policy, failed).response).toEqual({ error: 'It is not logged.', code: 'evaluation_failed' });
   });
 
-  it('of a flow has no values in the trace where something within it hides some', () => {
+  it('of a flow has no values in the trace if a rule or flow in it hides some', () => {
     const { pathTrace, request: shown } = withPolicy(solved, { settings: {}, hidesTrace: true }, mask);
     expect(pathTrace).not.toContain('X1');
     expect(shown).toBe(solved.request);
   });
 
-  it('is nothing where nobody knows, also of an input that is no JSON', () => {
+  it('is nothing if the policy is unknown, even for an input that is not JSON', () => {
     const unread = solvedInput('null', new ServiceError('invalid_json', 'No JSON.'), 1);
     for (const item of [solved, unread]) {
       const { request: shown, result, pathTrace } = withPolicy(item, NOTHING_SHOWN, undefined);
@@ -98,7 +98,7 @@ describe('what a rule or flow lets be logged', () => {
   });
 });
 
-describe('what rule and context both let be logged', () => {
+describe('the part that rule and context both allow', () => {
   const both = (a: LoggingSettings, b: LoggingSettings) =>
     stricterPolicy({ settings: a, hidesTrace: false }, { settings: b, hidesTrace: false })?.settings;
 
@@ -123,7 +123,7 @@ describe('what rule and context both let be logged', () => {
     );
   });
 
-  it('has the masks of both, and waits for its record where one of them says so', () => {
+  it('has the masks of both, and waits for its record if either requires it', () => {
     const a: LoggingSettings = { mask: ['request.a'], delivery: 'required' };
     expect(both(a, { mask: ['response.b'] })).toMatchObject({
       mask: ['request.a', 'response.b'],
@@ -132,7 +132,7 @@ describe('what rule and context both let be logged', () => {
     expect(both({}, {})).toMatchObject({ mask: [], delivery: 'buffered' });
   });
 
-  it('is what one of them says where the other says nothing, and hides a trace that either hides', () => {
+  it('is the policy of one if the other has none, and hides a trace that either hides', () => {
     const policy = { settings: {}, hidesTrace: true };
     expect(stricterPolicy(policy, undefined)).toBe(policy);
     expect(stricterPolicy(undefined, policy)).toBe(policy);

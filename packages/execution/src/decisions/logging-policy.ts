@@ -1,20 +1,20 @@
 import { type LoggingSettings } from '@decision/contracts';
 import { type SolvedInput } from './solved-input';
 
-/** What of the decisions of one version is logged. */
+/** The parts of one version's decisions that are logged (docs/adr/0055-masks-are-made-before-the-topic.md). */
 export interface LoggingPolicy {
   readonly settings: LoggingSettings;
-  /** Whether a rule or flow that the flow runs hides something: the trace of the flow would show it. */
+  /** Whether a rule or flow that the flow runs hides something, which the trace of the flow would show. */
   readonly hidesTrace: boolean;
 }
 
-/** What is logged where nobody knows what may be: that something was decided, and what became of it; it is answered once that is on record. */
+/** Policy if the real one is unknown: only the decision's outcome is logged, and it is answered once that is on record. */
 export const NOTHING_SHOWN: LoggingPolicy = {
   settings: { request: 'none', response: 'none', delivery: 'required' },
   hidesTrace: true,
 };
 
-/** What both let be logged: each of them hides what it hides alone. */
+/** The combination of two policies: everything that either hides is hidden. */
 export const stricterPolicy = (
   a: LoggingPolicy | undefined,
   b: LoggingPolicy | undefined,
@@ -45,10 +45,10 @@ const bothShow = (a: Shown = 'full', b: Shown = 'full'): Shown => {
   return shown.size === 0 ? 'none' : [...shown];
 };
 
-/** Stands for a value: the same for equal values of one workspace; undefined where there is no key, and then the value is left out. */
+/** The mask of a value: the same for equal values of one workspace; undefined without a key, and then the value is left out. */
 export type MaskValue = ((text: string) => string) | undefined;
 
-/** A decision as its policy lets it be logged. */
+/** A decision reduced to the parts that its policy allows. */
 export const withPolicy = (item: SolvedInput, policy: LoggingPolicy, mask: MaskValue): SolvedInput => {
   const { settings, hidesTrace } = policy;
   const { request = 'full', response = 'full', mask: paths = [] } = settings;
@@ -69,7 +69,7 @@ export const withPolicy = (item: SolvedInput, policy: LoggingPolicy, mask: MaskV
 
 const namesOf = (path: string): readonly string[] => path.split('.');
 
-/** The sentence of an error may show values. */
+/** An error message may show values. */
 const failure = ({ error }: SolvedInput): string => JSON.stringify({ error: 'It is not logged.', code: error?.code });
 
 interface Part {
@@ -85,14 +85,14 @@ const partText = (text: string, { kept, masked }: Part, mask: MaskValue): string
   return JSON.stringify(masked.reduce((value, path) => replaced(value, path, mask), shown) ?? null);
 };
 
-/** Also a response is an object. */
+/** A response is an object too. */
 const EMPTY = '{}';
 
 type Members = Readonly<Record<string, unknown>>;
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What stands at the paths, in the objects and lists around it. Whatever is no object or list on the way is left out. */
+/** The values at the paths, in the objects and lists around them. Scalars along a path are left out. */
 const only = (value: unknown, paths: readonly (readonly string[])[]): unknown => {
   if (paths.some((path) => path.length === 0)) return value;
   if (Array.isArray(value)) return value.map((item) => only(item, paths) ?? {});
@@ -105,7 +105,7 @@ const only = (value: unknown, paths: readonly (readonly string[])[]): unknown =>
   return Object.fromEntries(kept);
 };
 
-/** The value with what stands at a path replaced by its mask, or left out. */
+/** The value with the part at a path replaced by its mask, or left out. */
 const replaced = (value: unknown, [name, ...rest]: readonly string[], mask: MaskValue): unknown => {
   if (name === undefined) return mask?.(JSON.stringify(value));
   if (Array.isArray(value)) return value.map((item) => replaced(item, [name, ...rest], mask));
@@ -123,7 +123,7 @@ const withoutExplanation = (text: string): string => {
   return JSON.stringify(answer);
 };
 
-/** Of a trace what became of the nodes, without what went through them. */
+/** The outcomes of a trace's nodes, without their values. */
 const bareTrace = (pathTrace: string | undefined): string | undefined => {
   if (pathTrace === undefined) return undefined;
   const { path_trace: entries, ...rest } = JSON.parse(`{${pathTrace}}`) as { readonly path_trace: readonly Members[] };

@@ -25,7 +25,7 @@ const runLogUnderTest = () => {
   return { log: createRunLog({ write }, envelope), written };
 };
 
-it('writes the decisions of each rule together, numbered in the order in which rules first ran', () => {
+it("writes the decisions of each rule together, numbered in the order of the rules' first runs", () => {
   const { log, written } = runLogUnderTest();
   for (const n of [1, 2, 3]) for (const slug of ['tier', 'discount']) log.onRun(run(slug, { n }));
   expect(written).toEqual([]);
@@ -54,7 +54,7 @@ it('writes a failure with its code and message', () => {
   expect(written[0]?.items[0]?.error).toMatchObject({ code: error.code, message: error.message });
 });
 
-it('begins another record before one grows too large for a message', () => {
+it('starts another record before one becomes too large for a message', () => {
   const { log, written } = runLogUnderTest();
   for (let n = 0; n < 5; n += 1) log.onRun(run('tier', { n, text: 'x'.repeat(2 * 1024 * 1024) }));
   void log.write();
@@ -62,7 +62,7 @@ it('begins another record before one grows too large for a message', () => {
   expect(new Set(written.map(({ envelope: of }) => of.correlationId)).size).toBe(5);
 });
 
-it('is full when the gathered runs take their share of memory', () => {
+it('is full when the collected runs take their share of memory', () => {
   const { log } = runLogUnderTest();
   const text = 'x'.repeat(MOST_HELD_CHARACTERS / 4);
   for (let n = 0; n < 3; n += 1) log.onRun(run('tier', { n, text }));

@@ -4,14 +4,14 @@ import { type OperationRun, versionOf } from '../settle-operations';
 import { type DecisionLogWriter, putOnRecord, type Recorded } from './decision-log';
 import { charactersOf, type SolvedInput, solvedInput } from './solved-input';
 
-/** A record holds this many characters of requests and responses, or one decision: far less than the largest message. */
+/** Maximum characters of requests and responses in a record, unless it has only one decision: far less than the largest message. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
-/** Characters, about, of runs that are held until they are logged; beyond it nothing runs again in its operation. */
+/** Approximate maximum characters of runs that are held until they are logged; beyond it no rule runs again in its operation. */
 export const MOST_HELD_CHARACTERS = 64 * 1024 * 1024;
 const CHARACTERS_OF_ITEM = 256;
 
-/** Decisions of one rule or flow in one version that go in one record. */
+/** Decisions of one rule or flow in one version, in one record. */
 interface RunRecord {
   readonly correlationId: string;
   readonly asset: AssetKind;
@@ -22,22 +22,23 @@ interface RunRecord {
   characters: number;
 }
 
-/** Follows from the names of the record and of the decision in it, and so is the same when a message is handled again. */
+/** Derived from the ids of the record and of the decision in it, so it is the same when a message is handled again. */
 const idOfRun = (record: string, index: number): string => hash('sha256', `${record} ${index}`).slice(0, 32);
 
-/** Gathers the rules and flows that run within the operations of one message. */
+/** Collects the runs of rules and flows within the operations of one message. */
 interface RunLog {
-  /** Answers the name of the run among decisions, 32 hexadecimal digits. */
+  /** Answers the id of the run among decisions, 32 hexadecimal digits. */
   readonly onRun: (run: OperationRun) => string;
-  /** Whether what was gathered takes the memory that there is for it. */
+  /** Whether the collected runs have used up their memory. */
   readonly isFull: () => boolean;
-  /** Writes the gathered runs; a promise where they may not be answered yet. See `putOnRecord`. */
+  /** Writes the collected runs; a promise if they may not be answered yet. See `putOnRecord`. */
   write(): Recorded;
 }
 
 /**
- * Writes the rules and flows that run within the operations of one message as decisions, those of one asset together. Records are numbered in the order in
- * which assets first ran, so that a message that is handled again writes the same ids. `flow` is the slug of the flow that asked for the operations.
+ * Writes the rules and flows that run within the operations of one message as decisions, those of one asset together. Records are numbered
+ * in the order in which assets first ran, so that a message that is handled again writes the same ids. `flow` is the slug of the flow that
+ * requested the operations.
  */
 export const createRunLog = (
   decisions: DecisionLogWriter,

@@ -16,7 +16,7 @@ it('is settled when each of its records is', async () => {
   await told;
 });
 
-it('is not settled before those before it, in whatever order their records are', async () => {
+it('is not settled before earlier rounds, in whatever order records settle', async () => {
   const first = new SettledRound(undefined);
   const second = new SettledRound(first);
   const settleFirst = first.endsAfter(1);

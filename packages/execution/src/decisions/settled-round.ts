@@ -1,13 +1,13 @@
-/** Records that are handed over together. It is settled when they are, and all before them. */
+/** Records that are sent together. A round is settled when its records and all earlier rounds are. */
 export class SettledRound {
   private isSettled = false;
-  /** Made for the first who asks. */
+  /** Made at the first call. */
   private end: Promise<void> | undefined;
   private resolve: (() => void) | undefined;
 
   constructor(private previous: SettledRound | undefined) {}
 
-  /** Says how many records are handed over, at least 1. The caller calls what it returns once for each of them, when it is settled. */
+  /** Sets the number of records, at least 1. The returned function must be called once for each of them, when it is settled. */
   endsAfter(records: number): () => void {
     let left = records;
     return () => {
@@ -19,7 +19,7 @@ export class SettledRound {
     };
   }
 
-  /** Undefined where it is. */
+  /** Undefined if it is settled. */
   settled(): Promise<void> | undefined {
     if (this.isSettled) return undefined;
     this.end ??= new Promise((resolve) => {
@@ -28,7 +28,7 @@ export class SettledRound {
     return this.end;
   }
 
-  /** The same of the round before. */
+  /** The same for the previous round. */
   before(): Promise<void> | undefined {
     const settled = this.previous?.settled();
     if (settled === undefined) this.previous = undefined;
@@ -37,7 +37,7 @@ export class SettledRound {
 
   private settle(): void {
     this.isSettled = true;
-    // Else one that is held would hold all that have ever been before it.
+    // Otherwise a referenced round would keep all earlier ones in memory.
     this.previous = undefined;
     this.resolve?.();
     this.end = this.resolve = undefined;

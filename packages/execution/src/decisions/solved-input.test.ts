@@ -28,7 +28,7 @@ describe('the result of an explained input', () => {
     expect(whole).toContain('"$explain":{"matched":');
   });
 
-  it('has no explanation where none was asked for', () => {
+  it('has no explanation if none was requested', () => {
     const outcome = evaluateRule(compileRule(tableOf('price', 1)), {}, { now: 0 });
     expect(solvedInput('{}', outcome, 1).result).toBe('{"price":1}');
   });

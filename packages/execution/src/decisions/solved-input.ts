@@ -4,28 +4,28 @@ import { type FlowOutcome } from '@decision/flows';
 
 /** Outcome of one input. */
 export interface SolvedInput {
-  /** The input as it came, JSON text; `null` where it is not JSON. */
+  /** The input as received, JSON text; `null` if it is not JSON. */
   readonly request: string;
   /** JSON text: the outputs, or `{"error", "code"}`. */
   readonly result: string;
   /** Whether something was cut from request or response. */
   readonly isCut?: boolean | undefined;
-  /** Requests that were refused and that this one stands for; itself included. Absent: 1. */
+  /** Number of refused requests that this one stands for, including itself. Absent: 1. */
   readonly standsFor?: number | undefined;
-  /** Undefined where the input was solved. */
+  /** Undefined if the input was solved. */
   readonly error: ServiceError | undefined;
-  /** Name of the run, where an answer tells it. */
+  /** Id of the run, if the answer contains it. */
   readonly executionId?: string | undefined;
   /** Instance of a context that it ran for. */
   readonly instance?: string | undefined;
   /** Indexes of the rows whose outputs make the result. */
   readonly matched: readonly number[];
   readonly durationUs: number;
-  /** Of a flow: the members of its record that say what became of its nodes, as JSON text without braces. */
+  /** For a flow: the members of its record with the outcomes of its nodes, as JSON text without braces. */
   readonly pathTrace?: string | undefined;
 }
 
-/** Result of an outcome, or of the refusal of the input. `explanation` is that of a flow, which says nothing about itself. */
+/** Result of an outcome, or of the refusal of the input. `explanation` is the one of a flow, which has no other. */
 export const solvedInput = (
   request: string,
   outcome: RuleOutcome | FlowOutcome | ServiceError,
@@ -52,7 +52,7 @@ const answerOf = (
     const { output, matched, explanation } = outcome;
     return { result: explanation === undefined ? JSON.stringify(output) : explained(output, explanation), matched };
   } catch (cause) {
-    // The stack, or the length of a string, has come to its end.
+    // The stack, or the maximum length of a string, is exceeded.
     if (!(cause instanceof RangeError)) throw cause;
     const sentence = 'The outputs nest too deeply, or are too long, to be written as JSON.';
     return new ServiceError('evaluation_failed', sentence, {}, { cause });
@@ -61,7 +61,10 @@ const answerOf = (
 
 type Output = Readonly<Record<string, unknown>>;
 
-/** The outputs as JSON text, with the explanation as their last member, or in the place of an output of its name. */
+/**
+ * The outputs as JSON text, with the explanation as their last member, or in place of an output with its name
+ * (docs/adr/0076-a-single-solve-is-one-object.md).
+ */
 const explained = (output: Output, explanation: RuleExplanation): string => {
   if (Object.hasOwn(output, '$explain')) return withMember(output, explanation);
   const text = JSON.stringify(output);
@@ -71,7 +74,7 @@ const explained = (output: Output, explanation: RuleExplanation): string => {
 const withMember = (output: Output, explanation: unknown): string =>
   JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation });
 
-/** Characters of a trace that a record keeps of one flow. */
+/** Maximum characters of one flow's trace in a record. */
 const MOST_TRACE_CHARACTERS = 16_384;
 
 const pathTraceOf = ({ trace }: FlowOutcome): string | undefined => {
@@ -88,6 +91,6 @@ const pathTraceOf = ({ trace }: FlowOutcome): string | undefined => {
   return `"path_trace":[${entries.join(',')}]${notListed === 0 ? '' : `,"path_not_listed":${notListed}`}`;
 };
 
-/** Characters that an item takes in a record, about. */
+/** Approximate characters of an item in a record. */
 export const charactersOf = ({ request, result, pathTrace = '' }: SolvedInput): number =>
   request.length + result.length + pathTrace.length;

@@ -3,7 +3,8 @@ import { type UsageBatch } from '@decision/persistence';
 import { type SolvedInput } from './solved-input';
 import { createUsageCounter, combineWriters, type UsageCounter } from './usage-counter';
 
-const envelope = (workspaceId: string): SolutionRequestEnvelope => ({ workspaceId }) as SolutionRequestEnvelope; // the counter reads nothing else
+const envelope = (workspaceId: string): SolutionRequestEnvelope => ({ workspaceId }) as SolutionRequestEnvelope; // the counter reads
+// nothing else
 const solved = (error?: ServiceError): SolvedInput => ({
   request: '{}',
   result: '{}',
@@ -13,7 +14,7 @@ const solved = (error?: ServiceError): SolvedInput => ({
 }); // as its maker writes it
 const inputs = (count: number): SolvedInput[] => Array.from({ length: count }, () => solved());
 
-/** A counter over a store in memory, which may be told to fail before or after it has stored. */
+/** A counter over a store in memory that can fail before or after storing. */
 const counterUnderTest = () => {
   const stored = new Map<string, UsageBatch>();
   const state: {
@@ -49,7 +50,7 @@ const counterUnderTest = () => {
   return { counter, state, stored, total };
 };
 
-it('counts what was evaluated, by workspace and month, and stores nothing where nothing was', async () => {
+it('counts evaluations by workspace and month, and stores nothing if there were none', async () => {
   const { counter, state, stored, total } = counterUnderTest();
   counter.write(envelope('a'), inputs(3));
   counter.write(envelope('b'), inputs(1));
@@ -63,7 +64,7 @@ it('counts what was evaluated, by workspace and month, and stores nothing where 
   await counter.stop();
 });
 
-it('begins a month with its first millisecond, and returns to the one before where the clock is set back', async () => {
+it('starts a month at its first millisecond, and returns to the previous one if the clock is set back', async () => {
   const { counter, state, total } = counterUnderTest();
   const march = Date.parse('2028-03-01T00:00:00Z');
   for (const [time, count] of [[march - 1, 1], [march, 10], [march - 1, 100], [march + 1, 1_000]] as const) {
@@ -74,7 +75,7 @@ it('begins a month with its first millisecond, and returns to the one before whe
   expect([total('a', '2028-02-01'), total('a', '2028-03-01')]).toEqual([101, 1_010]);
 });
 
-it('keeps what could not be stored in the month in which it was counted', async () => {
+it('keeps unstored counts in their month', async () => {
   const { counter, state, total } = counterUnderTest();
   state.fault = 'before';
   counter.write(envelope('a'), inputs(1));
@@ -98,7 +99,7 @@ it('formats no date for each message', async () => {
   expect(total('a', '2026-01-01')).toBe(100);
 });
 
-it('counts inputs whose evaluation failed, and not what was no input', async () => {
+it('counts inputs whose evaluation failed, but not invalid inputs', async () => {
   const { counter, total } = counterUnderTest();
   for (const code of ['evaluation_failed', 'invalid_json', 'input_not_object', 'number_out_of_range'] as const) {
     counter.write(envelope('a'), [solved(new ServiceError(code, 'x'))]);
@@ -108,7 +109,7 @@ it('counts inputs whose evaluation failed, and not what was no input', async () 
 });
 
 it.each(['before', 'after'] as const)(
-  'loses nothing and doubles nothing when the store fails %s it has stored',
+  'loses nothing and counts nothing twice when the store fails %s it has stored',
   async (fault) => {
     const { counter, state, total } = counterUnderTest();
     state.fault = fault;
@@ -124,7 +125,7 @@ it.each(['before', 'after'] as const)(
   },
 );
 
-it('loses nothing that is counted while a batch is on its way', async () => {
+it('loses nothing that is counted while a batch is being stored', async () => {
   const { counter, total } = counterUnderTest();
   counter.write(envelope('a'), inputs(1));
   const flushing = counter.flush();
@@ -140,7 +141,7 @@ it('writes to several writers, some of which may be absent', () => {
   expect(seen).toEqual([2, 0]);
 });
 
-it('gives up what can never be stored, says how much it was, and does not try it again', async () => {
+it('gives up counts that can never be stored, reports their number, and does not retry', async () => {
   const { counter, state, stored } = counterUnderTest();
   state.fault = 'for ever';
   counter.write(envelope('nowhere'), inputs(7));

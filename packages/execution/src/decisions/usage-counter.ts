@@ -2,11 +2,11 @@ import { type UsageBatch } from '@decision/persistence';
 import { type DecisionLogWriter } from './decision-log';
 import { type SolvedInput } from './solved-input';
 
-/** Counts what was evaluated, by workspace and month, and stores the counts now and then. */
+/** Counts evaluations by workspace and month, and stores the counts periodically (docs/adr/0016-workers-count-usage.md). */
 export interface UsageCounter extends DecisionLogWriter {
-  /** Stores what was counted; what cannot be stored now is kept for the next time, what never can is dropped. Never rejects. */
+  /** Stores the counts; those that cannot be stored now are kept, and those that never can be are dropped. Never rejects. */
   flush(): Promise<void>;
-  /** Stores what is left and stops. Idempotent. */
+  /** Stores the rest and stops. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -17,15 +17,15 @@ interface UsageCounterOptions {
   /** Epoch ms. */
   readonly now: () => number;
   readonly onFailure: (error: unknown) => void;
-  /** Whether a failure can never be mended by trying again, for instance because there is no such workspace. */
+  /** Whether a failure is permanent, for instance because there is no such workspace. */
   readonly isPermanent: (error: unknown) => boolean;
-  /** Called with executions that can never be stored and are given up. */
+  /** Called with the number of executions that can never be stored. */
   readonly onDropped: (executions: number, error: unknown) => void;
-  /** How often counts are stored, ms. Default 5,000: so much is lost at most when the process is killed. */
+  /** Interval of storing, ms. Default 5,000: a killed process loses at most this much. */
   readonly flushEveryMs?: number;
 }
 
-/** Executions of one workspace in one month. A batch that was sent keeps its id and number until it is known to be stored. */
+/** Executions of one workspace in one month. A sent batch keeps its id and number until it is known to be stored. */
 interface Count {
   executions: number;
   sent: UsageBatch | undefined;
@@ -35,10 +35,10 @@ interface Count {
 interface Month {
   /** Its first day, for instance `2026-01-01`. */
   readonly name: string;
-  /** Epoch ms: its first, and the first after it. */
+  /** Epoch ms: its first, and the first of the next month. */
   readonly begin: number;
   readonly end: number;
-  /** By workspace: one entry for each that was solved for since the last flush. */
+  /** By workspace: one entry for each with executions since the last flush. */
   readonly counts: Map<string, Count>;
 }
 
@@ -55,12 +55,12 @@ const monthAt = (time: number): Month => {
 
 const FLUSH_EVERY_MS = 5_000;
 
-/** Inputs that were no input were not evaluated. */
+/** Invalid inputs were not evaluated. */
 const NOT_EVALUATED: ReadonlySet<string> = new Set(['invalid_json', 'input_not_object', 'number_out_of_range']);
 
 export const createUsageCounter = (options: UsageCounterOptions): UsageCounter => {
   const { store, newId, now, onFailure, isPermanent, onDropped, flushEveryMs = FLUSH_EVERY_MS } = options;
-  // By their beginning: those with counts that are not stored, of which there are more than two only while nothing can be stored.
+  // Months with unstored counts, by start. There are more than two only while nothing can be stored.
   const months = new Map<number, Month>();
   let current = monthAt(now());
   let flushing: Promise<void> | undefined;
@@ -120,7 +120,7 @@ export const createUsageCounter = (options: UsageCounterOptions): UsageCounter =
     flush,
     stop: async () => {
       clearInterval(timer);
-      // The second one takes what was counted while the first was on its way.
+      // The second one takes counts that arrived while the first was being stored.
       await flush();
       await flush();
     },

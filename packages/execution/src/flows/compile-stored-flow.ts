@@ -14,21 +14,21 @@ export interface RuleSources {
 interface CompileOrder {
   readonly workspaceId: string;
   readonly versionId: string;
-  /** Of the flow and its subflows, by version; those that others use come first. */
+  /** Of the flow and its subflows, by version; subflows come before their users. */
   readonly definitions: ReadonlyMap<string, FlowDefinition>;
   readonly reachesOut: boolean;
-  /** The version that a use of a rule means now. */
+  /** The current version of a use of a rule. */
   readonly versionOf: (use: FlowUse) => string;
 }
 
 interface CompiledFlow {
   /** By version; undefined: too large to be compiled in this thread. */
   readonly rules: ReadonlyMap<string, HeldRule | undefined>;
-  /** Undefined: the flow belongs into a thread. An error where the flow does not compile with the rules that it uses now. */
+  /** Undefined: the flow must run in a thread. An error if the flow does not compile with the rules that it uses now. */
   readonly plan: FlowPlan | undefined | ServiceError;
 }
 
-/** Compiles a flow with its subflows and rules. Throws `version_not_found` where one of them is gone. */
+/** Compiles a flow with its subflows and rules. Throws `version_not_found` if one of them is gone. */
 export const compileStoredFlow = async (sources: RuleSources, order: CompileOrder): Promise<CompiledFlow> => {
   const { workspaceId, definitions, reachesOut, versionOf } = order;
   const assets = new Map<string, CompiledRuleAsset>();
@@ -38,7 +38,7 @@ export const compileStoredFlow = async (sources: RuleSources, order: CompileOrde
     if (use.kind !== 'rule' || rules.has(versionId)) continue;
     const held = await sources.rules.open(workspaceId, versionId);
     rules.set(versionId, held);
-    // In a flow that reaches out for nothing, what is not compiled here makes the whole flow one for a thread.
+    // In a flow that does not reach out, a part that is not compiled here sends the whole flow to a thread.
     if (held === undefined && !reachesOut) return { rules, plan: undefined };
     assets.set(versionId, await assetOf(sources, workspaceId, versionId, use, held));
   }

@@ -12,25 +12,25 @@ import { type FlowPlan } from '@decision/flows';
 import { KeptByBytes } from '../kept-by-bytes';
 import { compileStoredFlow, type RuleSources } from './compile-stored-flow';
 
-/** A published version of a flow, ready to run with what it uses now. */
+/** A published version of a flow, ready to run with its current dependencies. */
 export interface StoredFlow {
-  /** Undefined: a rule in it is too large to be compiled in this thread, and nothing in it reaches out: the flow belongs into a thread. */
+  /** Undefined: a rule in it is too large to be compiled in this thread, and no node reaches out: the flow must run in a thread. */
   readonly plan: FlowPlan | undefined;
-  /** Why it cannot run: the rules that it uses now no longer fit it. A `flow_invalid` with its problems. */
+  /** Why it cannot run: its current rules no longer fit it. A `flow_invalid` with its problems. */
   readonly fault: ServiceError | undefined;
   readonly reachesOut: boolean;
   readonly settings: FlowSettings;
-  /** Names the version with the versions of everything that it runs: it changes when one of them does. */
+  /** Identifies the version and the versions of everything that it runs; it changes when one of them does. */
   readonly effectiveVersion: string;
-  /** The versions that it runs where it follows a slug. */
+  /** The current versions of the slugs that it follows. */
   readonly follows: FollowedVersions;
 }
 
-/** Sources of what flows are made of. */
+/** Sources of the parts of flows. */
 interface FlowSources extends RuleSources {
-  /** The immutable definition of a published version; undefined where it was deleted and no flow uses it. */
+  /** The immutable definition of a published version; undefined if it was deleted and no flow uses it. */
   readonly loadDefinition: (workspaceId: string, versionId: string) => Promise<FlowDefinition | undefined>;
-  /** Finds what uses mean now. */
+  /** Resolves uses to their current versions. */
   readonly directory: Pick<AssetDirectory, 'find' | 'resolve'>;
 }
 
@@ -38,30 +38,31 @@ interface FlowSources extends RuleSources {
 export type FollowedVersions = Readonly<Record<string, string>>;
 
 /**
- * Compiled flows by their version and the versions of all rules that they run now (docs/adr/0035-plans-are-keyed-by-what-they-run.md). Numbered
- * uses mean what they meant at publication; `latest` and environments follow their slug, and fall back to that.
+ * Compiled flows by their version and the versions of all rules that they run now (docs/adr/0035-plans-are-keyed-by-what-they-run.md).
+ * Numbered uses keep their version of the publication; `latest` and environments follow their slug, and fall back to the version of the
+ * publication.
  */
 export interface FlowLibrary {
   /**
-   * Throws `version_not_found` where the workspace has no such version of the flow, or of something that it uses. `follows` says which versions
-   * of rules it runs, by `<slug>/<selector>`; what it leaves out means what it means now.
+   * Throws `version_not_found` if the workspace has no such version of the flow, or of something that it uses. `follows` fixes versions of
+   * rules, by `<slug>/<selector>`; all others are resolved now.
    */
   get(workspaceId: string, versionId: string, follows?: FollowedVersions): Promise<StoredFlow>;
   /** As in {@link StoredFlow}; compiles nothing. */
   effectiveVersion(workspaceId: string, versionId: string): Promise<string>;
-  /** Whether somebody who is restricted to groups sees everything that the flow and its subflows name. */
+  /** Whether a caller restricted to groups sees everything that the flow and its subflows name. */
   isSeenWhole(workspaceId: string, versionId: string, userGroups: readonly string[]): Promise<boolean>;
   size(): number;
-  /** Bytes of all compiled flows that are held with their rules, as they estimate themselves. */
+  /** Estimated bytes of all held compiled flows with their rules. */
   bytes(): number;
 }
 
 export interface FlowLibraryOptions {
-  /** Bytes of all compiled flows together, rules included; the least recently used are dropped beyond it, as with rules. */
+  /** Maximum bytes of all compiled flows together, including rules; beyond it the least recently used are dropped, as with rules. */
   readonly maxBytes: number;
 }
 
-/** What is known of a version without what follows other assets: it never changes. */
+/** The immutable part of a version, without the assets that it follows. */
 interface FlowShape {
   readonly settings: FlowSettings;
   readonly reachesOut: boolean;
@@ -74,12 +75,12 @@ interface FlowShape {
 
 interface PlanEntry {
   readonly flow: StoredFlow;
-  /** Cache keys of all definitions that it is made of. */
+  /** Cache keys of all its definitions. */
   readonly keys: ReadonlySet<string>;
   readonly refreshes: readonly (() => Promise<void>)[];
 }
 
-/** Bytes of an entry beside its graphs and rules, of a use, and of a character of a graph in compiled form. */
+/** Bytes of an entry besides its graphs and rules, per use, and per character of a graph in compiled form. */
 const ENTRY_BYTES = 2_000;
 const USE_BYTES = 500;
 const BYTES_OF_CHARACTER = 4;
@@ -99,11 +100,11 @@ export const createFlowLibrary = (
   const reading = new Flights<FlowShape>();
   const definitions = createReadThrough<FlowDefinition>(cache, {
     name: 'flow-definitions',
-    // As with rules, the compiled form is what is kept in this process.
+    // As with rules, this process keeps the compiled form.
     maxEntries: 1,
     localTtlMs: 1,
     sharedTtlMs: undefined,
-    // A version never changes: an old entry is as good as a new one.
+    // A version never changes, so an old entry is as good as a new one.
     refreshAfterMs: Infinity,
     validate: checkFlowDefinition,
   });
@@ -128,7 +129,7 @@ export const createFlowLibrary = (
     );
   };
 
-  /** The definitions of a flow and its subflows, by their versions; those that others use come first. */
+  /** The definitions of a flow and its subflows, by their versions; subflows come before their users. */
   const readDefinitions = async (
     workspaceId: string,
     versionId: string,
@@ -153,7 +154,7 @@ export const createFlowLibrary = (
     });
   };
 
-  /** The versions that the uses that follow their slug mean, in their order. */
+  /** The current versions of the uses that follow their slug, in order. */
   const followed = async (
     workspaceId: string,
     { following }: FlowShape,
@@ -229,7 +230,7 @@ export const createFlowLibrary = (
   };
 };
 
-/** What a number meant at publication is seen where it still means that. */
+/** A numbered use is visible if its version still belongs to the slug. */
 const isSeen = async (
   directory: Pick<AssetDirectory, 'resolve'>,
   viewer: { readonly workspaceId: string; readonly userGroups: readonly string[] },
@@ -263,11 +264,11 @@ const makeShape = (
   };
 };
 
-/** Two flows may name the same thing and have been published at different times: what it falls back to tells them apart. */
+/** Two flows may name the same asset and have been published at different times: their fallbacks distinguish them. */
 const nameOf = ({ kind, slug, selector, version_id }: FlowUse): string =>
   JSON.stringify([kind, slug, selector, version_id]);
 
-/** What fell back to its publication is left out: two flows may have fallen back to different versions of one slug. */
+/** Uses that fell back to their publication are left out, since two flows may have fallen back to different versions of one slug. */
 const followsOf = (following: readonly FlowUse[], versions: readonly string[]): FollowedVersions =>
   Object.fromEntries(
     following.flatMap((use, index) => {
@@ -281,7 +282,7 @@ const effectiveVersionOf = (versionId: string, versions: readonly string[]): str
 
 const sizeOf = ({ nodes, connections }: FlowDefinition): number => JSON.stringify([nodes, connections]).length;
 
-/** One piece of work at a time for a key: whoever asks while it is under way waits for it. */
+/** Single flight: concurrent callers of a key share one piece of work. */
 class Flights<T> {
   private readonly flying = new Map<string, Promise<T>>();
 

@@ -15,7 +15,7 @@ import { type FlowLibrary, type FollowedVersions, type StoredFlow } from './flow
 import { type FlowEvaluation, runPlan } from './run-plan';
 import { createTurns } from './turns';
 
-/** A flow that reaches out for nothing and is too long for the thread that handles messages. */
+/** A flow that does not reach out and is too long for the thread that handles messages. */
 export interface FlowJob {
   readonly workspaceId: string;
   readonly versionId: string;
@@ -23,7 +23,7 @@ export interface FlowJob {
   readonly request: string;
   /** Epoch ms: the clock of the request. */
   readonly now: number;
-  /** Whether the outcome says what became of each node. */
+  /** Whether the outcome includes a trace of the nodes. */
   readonly trace: boolean;
   /** Steps at most. */
   readonly maxSteps: number;
@@ -32,7 +32,7 @@ export interface FlowJob {
 
 type RuleJob = Pick<FlowJob, 'workspaceId' | 'versionId' | 'request' | 'now'> & { readonly explain: 'none' };
 
-/** Threads for what is long; `deadline` is epoch ms. They reject where there is no outcome. */
+/** Threads for long evaluations; `deadline` is epoch ms. They reject if there is no outcome. */
 export interface FlowThreads {
   runFlow(job: FlowJob, deadline: number): Promise<FlowOutcome>;
   /** Answers the outputs as JSON text. */
@@ -48,15 +48,15 @@ export interface FlowThreads {
 
 interface FlowRunnerOptions {
   readonly library: Pick<FlowLibrary, 'get'>;
-  /** Threads for what is long; undefined: everything is evaluated in this thread. */
+  /** Threads for long evaluations; undefined: everything is evaluated in this thread. */
   readonly threads: FlowThreads | undefined;
-  /** Asks the outside; undefined: nodes that reach out fail. */
+  /** Runs nodes that reach out; undefined: they fail. */
   readonly callFor: CallFor | undefined;
-  /** Keeps the outputs of subflows that say `useCache`; without it they run every time. */
+  /** Caches the outputs of subflows that say `useCache`; without it they run every time. */
   readonly keepFor?: (run: FlowRun) => KeepOutputs;
-  /** Steps of one run at most. */
+  /** Maximum steps of one run. */
   readonly maxSteps: number;
-  /** Runs that may wait for the outside at once; more are refused with `overloaded`. */
+  /** Runs that may wait for external answers at once; more are refused with `overloaded`. */
   readonly maxWaiting: number;
 }
 
@@ -65,20 +65,20 @@ interface RanFlow {
   readonly settings: FlowSettings;
 }
 
-/** Runs published flows, with what they use now. */
+/** Runs published flows with their current dependencies. */
 export interface FlowRunner {
   /**
-   * Rejects where the run has no outcome: with `version_not_found`, `deadline_exceeded`, `overloaded`, or whatever a thread or the database
-   * refuses with. `onWaiting` is called once, when the run first waits for something outside of this thread.
+   * Rejects if the run has no outcome: with `version_not_found`, `deadline_exceeded`, `overloaded`, or the error of a thread or the
+   * database. `onWaiting` is called once, when the run first waits for something outside this thread.
    */
   run(evaluation: FlowEvaluation, onWaiting?: () => void): Promise<RanFlow>;
-  /** A flow that runs many times with what it uses now. Throws `version_not_found`. */
+  /** A flow that runs many times with its current dependencies. Throws `version_not_found`. */
   open(workspaceId: string, versionId: string): Promise<OpenedFlow>;
-  /** Runs that wait, or have waited, for something outside, and have not ended. */
+  /** Unfinished runs that wait, or have waited, for external answers. */
   waiting(): number;
 }
 
-/** A flow with what it used when it was opened. */
+/** A flow with its dependencies at opening. */
 export interface OpenedFlow extends Pick<StoredFlow, 'reachesOut' | 'settings'> {
   /** As {@link FlowRunner.run}. */
   run(evaluation: FlowEvaluation, onWaiting?: () => void): Promise<FlowOutcome>;
@@ -98,7 +98,7 @@ export const createFlowRunner = (options: FlowRunnerOptions): FlowRunner => {
   ): Promise<FlowOutcome> => {
     const end = new AbortController();
     let waits = false;
-    /** False where the run may not wait: too many others do. */
+    /** False if too many other runs wait. */
     const mayWait = (): boolean => {
       if (waits) return true;
       if (waiting >= maxWaiting) {
@@ -141,7 +141,7 @@ export const createFlowRunner = (options: FlowRunnerOptions): FlowRunner => {
     return threads.runFlow(job, deadline);
   };
 
-  /** What reaches out for nothing answers the same in a thread, wherever this one stopped. */
+  /** A flow that does not reach out can be restarted in a thread with the same answer. */
   const runPure = async (plan: FlowPlan, evaluation: FlowEvaluation, onWaiting: () => void): Promise<FlowOutcome> => {
     if (threads === undefined) return runPlan(plan, evaluation, { turns, maxSteps });
     let isLong = false;
@@ -180,7 +180,7 @@ export const createFlowRunner = (options: FlowRunnerOptions): FlowRunner => {
   };
 };
 
-/** Undefined where it is too long for this thread. */
+/** Undefined if it is too long for this thread. */
 const evaluateHere = (
   { rule }: CompiledRuleAsset,
   input: Readonly<Record<string, unknown>>,
@@ -204,7 +204,7 @@ const ruleInThread = async (
   return { ok: false, error: { code: error.code, message: error.message, details: error.details } };
 };
 
-/** The outcome of a flow that does not compile with the rules that it uses now: run-time, not the input's. */
+/** The outcome of a flow that does not compile with its current rules: a run-time failure, not one of the input. */
 export const notFitting = (fault: NonNullable<StoredFlow['fault']>): FlowOutcome => {
   const { problems } = fault.details as {
     readonly problems?: readonly { readonly ref?: string; readonly message: string }[];

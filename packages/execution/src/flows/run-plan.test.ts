@@ -72,7 +72,7 @@ const run = (changes: Partial<FlowEvaluation> = {}): FlowEvaluation => ({
 
 const tools = { turns: createTurns(), maxSteps: 1_000_000 };
 
-/** How many rounds the event loop has made. */
+/** Number of turns of the event loop. */
 const countRounds = () => {
   const state = { rounds: 0 };
   const next = (): void => {
@@ -86,10 +86,10 @@ const countRounds = () => {
 it.each([
   ['without nodes in its loop', counting, 1],
   ['with a node in its loop', looking, 2],
-])('lets others run after each slice of a long flow %s', async (_with, plan, workPerItem) => {
+])('yields after each slice of a long flow %s', async (_with, plan, workPerItem) => {
   const ITEMS = 200_000;
   const LOOKS_PER_SLICE = 100;
-  // The clock stands still within a slice: how quick the machine is does not matter.
+  // The clock stands still within a slice, so the speed of the machine does not matter.
   let looks = 0;
   const turns = createTurns(() => Math.floor(looks++ / LOOKS_PER_SLICE) * 11);
   const { state, stop } = countRounds();
@@ -100,7 +100,7 @@ it.each([
   expect(state.rounds).toBeGreaterThan((ITEMS * workPerItem) / 128 / LOOKS_PER_SLICE / 2);
 });
 
-it('gives each of several long flows its turn in a round of the event loop of its own', async () => {
+it('gives each of several long flows its own turn of the event loop', async () => {
   const turns = createTurns();
   const { state, stop } = countRounds();
   const worked: number[] = [];
@@ -121,7 +121,7 @@ it('ends a long flow at the deadline of its request', async () => {
   await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' });
 });
 
-it('aborts calls that are under way at the deadline', async () => {
+it('aborts running calls at the deadline', async () => {
   const signals: AbortSignal[] = [];
   const late = runPlan(asking, run({ deadline: Date.now() + 50 }), {
     ...tools,

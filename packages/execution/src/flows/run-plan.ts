@@ -16,17 +16,17 @@ export interface FlowEvaluation extends FlowRun {
   readonly input: Readonly<Record<string, unknown>>;
   /** Epoch ms: the one clock of the request. */
   readonly now: number;
-  /** Whether the outcome says what became of each node. */
+  /** Whether the outcome includes a trace of the nodes. */
   readonly trace: boolean;
-  /** Versions of rules that it runs, where they were decided before; others mean what they mean now. */
+  /** Versions of rules that were fixed before; others are resolved now. */
   readonly follows?: FollowedVersions;
 }
 
 interface PlanTools {
   readonly turns: Turns;
-  /** Steps of one run at most. */
+  /** Maximum steps of one run. */
   readonly maxSteps: number;
-  /** Asks the outside; undefined: nodes that reach out fail. */
+  /** Runs nodes that reach out; undefined: they fail. */
   readonly call?: CallOutside | undefined;
   /** As in the options of an evaluation. */
   readonly keep?: KeepOutputs | undefined;
@@ -34,8 +34,8 @@ interface PlanTools {
 }
 
 /**
- * Runs a compiled flow in this thread, in slices between which the process does its other work. Rejects with `deadline_exceeded` once nobody
- * waits for the answer any more, or with the reason of `end`; calls that are under way are aborted then.
+ * Runs a compiled flow in this thread, in slices between which the process does its other work. Rejects with `deadline_exceeded` once
+ * nobody waits for the answer, or with the reason of `end`; running calls are then aborted.
  */
 export const runPlan = async (
   plan: FlowPlan,

@@ -18,7 +18,7 @@ export const createStoredFlows = (
   rules: Pick<RuleLibrary, 'open'>,
   { onCompiled, ...options }: FlowLibraryOptions & Pick<RuleSources, 'onCompiled'>,
 ): FlowLibrary => {
-  // Permission to run a flow was checked before: what it uses is read without regard to groups.
+  // Permission to run a flow was checked before, so its dependencies are read regardless of groups.
   const read = <T>(workspaceId: string, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
     database.inWorkspace({ workspaceId, userGroups: undefined }, work);
   const directory = createAssetDirectory(cache, {

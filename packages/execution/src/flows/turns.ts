@@ -1,11 +1,11 @@
-/** Work in a row before the process does other things, ms (docs/adr/0011-evaluation-in-slices.md). */
+/** Time slice before the thread yields, ms (docs/adr/0011-evaluation-in-slices.md). */
 const SLICE_MS = 10;
 
-/** Shares the thread among evaluations that take long: each works for a slice, and others have their turn before it goes on. */
+/** Shares the thread among long evaluations: each runs for a slice, and then others have their turn. */
 export interface Turns {
   /** Whether the present slice has time left. */
   readonly mayGoOn: () => boolean;
-  /** Resolves when it is the caller's turn: one caller in each round of the event loop. */
+  /** Resolves when it is the caller's turn: one caller per turn of the event loop. */
   readonly pause: () => Promise<void>;
 }
 

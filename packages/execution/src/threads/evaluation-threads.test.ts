@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { createEvaluationThreads, type EvaluationJob, type EvaluationThreads } from './evaluation-threads';
 
-/** Holds its thread for ever, or ends it, as the request says. */
+/** Blocks its thread for ever, or ends it, depending on the request. */
 const WORK = `
   require('node:worker_threads').parentPort.on('message', ({ request }) => {
     if (request === 'crash') throw new RangeError('no memory');

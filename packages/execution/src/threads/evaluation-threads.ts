@@ -25,7 +25,7 @@ export interface EvaluationJob {
 
 type Job = ({ readonly of: 'rule' } & EvaluationJob) | ({ readonly of: 'flow' } & FlowJob);
 
-/** Answer of a thread; errors are taken apart, since messages between threads carry no classes. */
+/** Answer of a thread; errors are sent as parts, since messages between threads carry no classes. */
 interface EvaluationAnswer extends Omit<SolvedInput, 'request' | 'error'> {
   readonly error: PlainError | undefined;
 }
@@ -41,15 +41,15 @@ interface Answer {
   readonly solved?: EvaluationAnswer;
   /** Of a flow. */
   readonly outcome?: FlowOutcome;
-  /** Why there is neither. */
+  /** The error, if there is neither. */
   readonly failure?: PlainError;
-  /** Bytes of all compiled rules and flows that the thread keeps, as they estimate themselves. */
+  /** Estimated bytes of all compiled rules and flows that the thread keeps. */
   readonly compiledBytes: number;
 }
 
-/** Threads that evaluate what is long, each with compiled rules of its own. */
+/** Threads for long evaluations, each with its own compiled rules. */
 export interface EvaluationThreads extends Pick<FlowThreads, 'runFlow'> {
-  /** `deadline` is epoch ms. Refusals of the pool are errors of the input, as failures of its evaluation are. */
+  /** `deadline` is epoch ms. Refusals of the pool are errors of the input, like failures of its evaluation. */
   solve(job: EvaluationJob, deadline: number): Promise<SolvedInput>;
   status(): ThreadPoolStatus;
   stop(drainMs?: number): Promise<void>;
@@ -93,7 +93,7 @@ interface ThreadLibraries {
   readonly flows: Pick<FlowLibrary, 'get' | 'bytes'>;
 }
 
-/** Answers the jobs that come through a port, one after the other, as the thread's side of {@link createEvaluationThreads}. */
+/** Answers the jobs of a port one after the other: the thread's side of {@link createEvaluationThreads}. */
 export const answerEvaluations = (port: MessagePort, libraries: ThreadLibraries): void => {
   let turn = Promise.resolve();
   port.on('message', (job: Job) => {
@@ -104,7 +104,7 @@ export const answerEvaluations = (port: MessagePort, libraries: ThreadLibraries)
       try {
         port.postMessage({ ...answer, compiledBytes });
       } catch {
-        // What nests too deeply for a message.
+        // The outputs nest too deeply for a message.
         port.postMessage({ failure: pick(tooDeep()), compiledBytes });
       }
     });
@@ -119,7 +119,7 @@ const answerRule = async (library: Pick<RuleLibrary, 'get'>, job: EvaluationJob)
   return { solved: { result, matched, durationUs, error: error && pick(error) } };
 };
 
-/** The thread has nothing else to do: its flows never pause. */
+/** The thread has nothing else to do, so its flows never yield. */
 const turns = { ...createTurns(), mayGoOn: () => true };
 
 const answerFlow = async (

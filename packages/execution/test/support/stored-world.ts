@@ -32,7 +32,7 @@ export const definition = (graph: FlowGraph & Partial<Omit<FlowDefinition, keyof
     ...graph,
   }) as FlowDefinition; // nodes have fields of their own
 
-/** A flow whose origin is a rule, and which answers one output of it. */
+/** A flow whose origin is a rule, and which answers one of its outputs. */
 export const passing = (origin: FlowUse, output: string, changes: Partial<FlowDefinition> = {}): FlowDefinition =>
   definition({
     nodes: [
@@ -44,13 +44,13 @@ export const passing = (origin: FlowUse, output: string, changes: Partial<FlowDe
     ...changes,
   });
 
-/** Published things in memory. */
+/** Published assets in memory. */
 export class StoredWorld {
   readonly rules = new Map<string, RuleTable>();
   readonly flows = new Map<string, FlowDefinition>();
   /** Versions by `<slug>/<selector>`. */
   readonly pointers = new Map<string, string>();
-  /** What was read, in order. */
+  /** The reads, in order. */
   readonly reads: string[] = [];
 
   libraryOf(

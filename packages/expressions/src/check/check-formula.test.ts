@@ -38,7 +38,7 @@ describe('F91: fields', () => {
     expect(check('zzz', { fields })).toEqual(['unknown_field at zzz: there is no field zzz']);
   });
 
-  it('are not checked where none are given', () => {
+  it('are not checked if none are given', () => {
     expect(check('anything.at.all')).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe('F91: fields', () => {
     ]);
   });
 
-  it('do not count as references, nor those as fields', () => {
+  it('do not count as references, nor do references count as fields', () => {
     const references = new Set(['$relations.orders']);
     expect(check('sum($relations.orders)', { fields, references })).toEqual([]);
     expect(check('sum($relations.order)', { fields, references })).toEqual([
@@ -71,7 +71,7 @@ describe('F90: functions', () => {
     ]);
   });
 
-  it('are told apart by the number of arguments', () => {
+  it('are checked for their number of arguments', () => {
     expect(check('round() + round(1, 2, 3) + ifelse(true, 1)')).toEqual([
       'wrong_argument_count at round(): round takes 1 to 2 arguments, 0 given',
       'wrong_argument_count at round(1, 2, 3): round takes 1 to 2 arguments, 3 given',
@@ -80,7 +80,7 @@ describe('F90: functions', () => {
     expect(check('abs()')).toEqual(['wrong_argument_count at abs(): abs takes 1 argument, 0 given']);
   });
 
-  it('are known by their names where the host declares them', () => {
+  it('are known by name if the host declares them', () => {
     const hostFunctions = new Map([['history', { minimum: 1, maximum: 2 }]]);
     expect(check("history('a')", { hostFunctions })).toEqual([]);
     expect(check('history()', { hostFunctions })).toEqual([
@@ -92,7 +92,7 @@ describe('F90: functions', () => {
     expect(check("history('a')")).toEqual(['unknown_function at history: there is no function history']);
   });
 
-  it('are checked where they are given as values', () => {
+  it('are checked if they are given as values', () => {
     const functions = new Map([['discount', { parameters: 2 }]]);
     expect(check('$discount(1, 2)', { functions })).toEqual([]);
     expect(check('$discount(1)', { functions })).toEqual([
@@ -106,7 +106,7 @@ describe('F90: functions', () => {
 });
 
 describe('F90: arguments', () => {
-  it('are refused where they must be lambdas and are not', () => {
+  it('are refused if lambdas are required', () => {
     expect(check('filter([1], true)')).toEqual([
       'lambda_expected at true: filter takes a lambda here, such as item => item.price > 10, or a condition in quotes',
     ]);
@@ -132,13 +132,13 @@ describe('F90: arguments', () => {
     ]);
   });
 
-  it('keep the position inside of quotes', () => {
+  it('keep the position inside quotes', () => {
     const parsing = parseFormula("filter([1], 'a +\n )')".replace('\n', '\\n'));
     const [problem] = parsing.ok ? checkFormula(parsing.formula, {}) : [];
     expect(problem?.inner).toMatchObject({ code: 'unexpected_text', line: 2, column: 2 });
   });
 
-  it('must be written out and supported where they are regular expressions', () => {
+  it('must be literal and supported if they are regular expressions', () => {
     expect(check("matches('a', '^(a+)+$')")).toEqual([]);
     expect(check("matches('a', '(?=a)')")).toEqual([
       "invalid_pattern at '(?=a)': the regular expression cannot be used: invalid or unsupported Perl syntax: `(?=`",
@@ -148,7 +148,7 @@ describe('F90: arguments', () => {
     ]);
   });
 
-  it('are bounded in number where they are regular expressions', () => {
+  it('are bounded in number if they are regular expressions', () => {
     const formula = Array.from({ length: 22 }, (_, index) => `matches(a, '${index}')`).join(' or ');
     expect(check(formula)).toEqual([
       "formula_too_large at '20': a formula has at most 20 regular expressions",
@@ -158,7 +158,7 @@ describe('F90: arguments', () => {
 });
 
 describe('F90: the answer', () => {
-  it('is in the order of the text', () => {
+  it('are in the order of the text', () => {
     expect(check('[a, abs(), b]', { fields: new Set() }).map((line) => line.split(' ')[2])).toEqual([
       'a:',
       'abs():',
@@ -166,7 +166,7 @@ describe('F90: the answer', () => {
     ]);
   });
 
-  it('holds at most a hundred problems', () => {
+  it('are limited to a hundred', () => {
     const formula = `[${Array.from({ length: 300 }, (_, index) => `x${index}`).join(',')}]`;
     expect(check(formula, { fields: new Set() })).toHaveLength(100);
   });

@@ -20,9 +20,9 @@ import { printNode } from '../syntax/printer';
 import { walkFormula } from './formula-references';
 import { nearName } from './near-name';
 
-/** Names that exist at the place of a formula. A kind that is left out is not checked, except functions of the host. */
+/** Names that a formula may use. A kind that is left out is not checked, except host functions. */
 export interface CheckScope {
-  /** Whole keys of fields; dotted ones may be reached through their beginnings. */
+  /** Whole keys of fields; dotted ones may be reached through a prefix. */
   readonly fields?: ReadonlySet<string>;
   /** Function values by name, without the `$`. */
   readonly functions?: ReadonlyMap<string, { readonly parameters: number }>;
@@ -32,11 +32,11 @@ export interface CheckScope {
   readonly hostFunctions?: ReadonlyMap<string, ArgumentCount>;
 }
 
-/** More problems of one formula are not listed. */
+/** Maximum number of problems listed for one formula. */
 const MOST_PROBLEMS = 100;
 
 /**
- * Everything that is wrong with a formula before it runs, by position, at most 100: unknown fields and functions (with the name that is
+ * All faults of a formula that can be found before it runs, by position, at most 100: unknown fields and functions (with the name that is
  * probably meant), wrong numbers of arguments, lambdas out of place, selectors in quotes that do not parse, and regular expressions that
  * are not supported.
  */
@@ -46,7 +46,7 @@ export const checkFormula = (formula: Formula, scope: CheckScope): readonly Form
 
 class Checker {
   private readonly problems: FormulaProblem[] = [];
-  /** Lambdas that stand where one is expected. */
+  /** Lambdas at a position where one is expected. */
   private readonly welcome = new Set<FormulaNode>();
   private patterns = 0;
 
@@ -142,7 +142,7 @@ class Checker {
   }
 }
 
-/** Whether a dotted name, or a beginning of it, is a known key, or is itself the beginning of one. */
+/** Whether a dotted name, or a prefix of it, is a known key, or is itself the prefix of one. */
 const isReachable = (parts: readonly string[], known: ReadonlySet<string>): boolean => {
   if (parts.some((_, index) => known.has(parts.slice(0, index + 1).join('.')))) return true;
   const beginning = `${parts.join('.')}.`;

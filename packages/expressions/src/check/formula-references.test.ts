@@ -10,7 +10,7 @@ const referencesOf = (text: string): FormulaReferences => {
 
 const none: FormulaReferences = { fields: [], functions: [], references: [], hostFunctions: [] };
 
-describe('F92: what a formula mentions', () => {
+describe('F92: the names in a formula', () => {
   it.each<[string, Partial<FormulaReferences>]>([
     ['1 + 2', {}],
     ['a + b.c + a', { fields: ['a', 'b.c'] }],
@@ -37,7 +37,7 @@ const readingsOf = (text: string): readonly string[] => {
   return root.arguments.map((_argument, index) => readingOfArgument(root, index));
 };
 
-describe('how much a call reads of its arguments', () => {
+describe('the part of its arguments that a call reads', () => {
   it.each([
     ['sum(list, o => o.total)', ['parts', 'parts']],
     ['max(a, b, c)', ['parts', 'parts', 'parts']],

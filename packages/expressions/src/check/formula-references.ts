@@ -5,19 +5,19 @@ import { type CallNode, childrenOf, type Formula, type FormulaNode, type NameNod
 
 /** Names that a formula mentions, each once, in the order of first mention. */
 export interface FormulaReferences {
-  /** Dotted names of fields; `a.b` may mean the key `a.b`, or the member `b` of `a`. Lambdas' variables are left out. */
+  /** Dotted names of fields; `a.b` may mean the key `a.b`, or the member `b` of `a`. Variables of lambdas are left out. */
   readonly fields: readonly string[];
   /** Names of function values that it calls, without the `$`. */
   readonly functions: readonly string[];
   /** Dotted names that begin with `$` and are not called: `$relations.orders`. */
   readonly references: readonly string[];
-  /** Functions that it calls and that are not of the catalogue: the host must add them. */
+  /** Functions that it calls and that are not in the catalogue: the host must add them. */
   readonly hostFunctions: readonly string[];
 }
 
 /**
- * The formula in quotes that a call has as its argument at an index: a text where the function takes a lambda. Undefined for every other
- * argument: text elsewhere is text, whatever it says.
+ * The quoted formula at an argument index of a call: a text at a position where the function takes a lambda. Undefined for every other
+ * argument, where text is plain text.
  */
 export const selectorIn = (call: CallNode, index: number): Formula | undefined => {
   const argument = call.arguments[index];
@@ -26,7 +26,7 @@ export const selectorIn = (call: CallNode, index: number): Formula | undefined =
   return given?.kind === 'selector' && given.parsing.ok ? given.parsing.formula : undefined;
 };
 
-/** Collects the names that a formula depends on, those inside selectors in quotes included. */
+/** Collects the names that a formula depends on, including those inside quoted selectors. */
 export const formulaReferences = (formula: Formula): FormulaReferences => {
   const names = new NameCollector();
   names.collect(formula, false);
@@ -70,10 +70,10 @@ class NameCollector {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Called for each node before those below it, with the variables of the lambdas around it. */
+/** Called for each node before its children, with the variables of the enclosing lambdas. */
 type VisitNode = (node: FormulaNode, variables: ReadonlySet<string>) => void;
 
-/** Visits every node of one formula in the order in which they are written; what stands in quotes stays closed. */
+/** Visits every node of a formula in text order; quoted formulas are not entered. */
 export const walkFormula = (node: FormulaNode, visit: VisitNode, variables: ReadonlySet<string> = NONE): void => {
   visit(node, variables);
   const inside = node.kind === 'lambda' ? new Set([...variables, node.parameter]) : variables;
@@ -81,8 +81,8 @@ export const walkFormula = (node: FormulaNode, visit: VisitNode, variables: Read
 };
 
 /**
- * How much a call reads of its argument at an index, as the entry of its function in the catalogue declares it. Host functions read
- * their arguments whole.
+ * How much a call reads of its argument at an index, as the catalogue entry of its function declares it. Host functions read their
+ * arguments whole.
  */
 export const readingOfArgument = (call: CallNode, index: number): Exclude<ArgumentReading, 'selected'> => {
   const reading = functionNamed(call.name)?.readingOf(index) ?? 'whole';

@@ -24,7 +24,7 @@ describe('the name that is probably meant', () => {
     expect(nearName('prices', ['princess', 'price', 'prize'])).toBe('price');
   });
 
-  it('passes over names too long to be compared', () => {
+  it('skips names too long to compare', () => {
     expect(nearName('abcdef', ['abcdef'.repeat(100)])).toBeUndefined();
   });
 });

@@ -1,12 +1,14 @@
 /** Names longer than this are not compared. */
 const LONGEST = 64;
-/** Pairs of characters that one search compares at most, some ms; a name that need not be compared counts as some. Known names beyond it are not looked at. */
+/**
+ * Maximum pairs of characters that one search compares, some ms; a name that is skipped also costs some. Known names beyond it are ignored.
+ */
 const MOST_COMPARED = 100_000;
 const COST_OF_NAME = 5;
 
 /**
- * The known name that a misspelt one most likely means, or undefined: one that differs only in case and separators, one that it begins, or one
- * that a few changed, missing, added or swapped characters turn into it.
+ * The known name that a misspelt one most likely means, or undefined: one that differs only in case and separators, one that it is a prefix
+ * of, or one that differs by a few changed, missing, added or swapped characters.
  */
 export const nearName = (written: string, known: Iterable<string>): string | undefined => {
   if (written.length > LONGEST) return undefined;

@@ -88,14 +88,14 @@ const compilePatternArgument = (argument: FormulaNode, call: CallNode, compilati
   return { evaluate: () => pattern };
 };
 
-/** Code that ends every run that reaches it: the fault was known when the formula was saved, and belongs to its author. */
+/** Code that ends every run that reaches it: the fault was already known when the formula was saved. */
 const failing = (code: FormulaProblemCode, message: string, span: Span): Code => ({
   evaluate: () => {
     throw new FormulaFault(code, message, span);
   },
 });
 
-/** A call of a function that the host adds, which is found by name when the formula runs. */
+/** A call of a function that the host adds, which is looked up by name when the formula runs. */
 const compileHostCall =
   (node: CallNode, given: readonly Evaluate[]): Evaluate =>
   (run) => {
@@ -118,12 +118,12 @@ const callHost = ({ call }: HostFunction, values: readonly unknown[], node: Call
 };
 
 /**
- * Levels of nodes that may be under way at once, over all function values that called each other. A level takes up to five frames of
- * the stack (a lambda's); twice as many levels would still fit a thread's default stack, and the host needs some of it.
+ * Maximum levels of nodes under evaluation, over all nested calls of function values. A level (of a lambda) takes up to five stack frames;
+ * twice as many levels would still fit into a thread's default stack, and the host needs some of it.
  */
 const MOST_LEVELS = 800;
 
-/** Compiles a call of a function value, which is found by name when the formula runs. */
+/** Compiles a call of a function value, which is looked up by name when the formula runs. */
 export const compileFunctionCall = (node: ValueCallNode, given: readonly Evaluate[]): Evaluate => {
   const { name } = node;
   return (run) => {
@@ -139,7 +139,7 @@ export const compileFunctionCall = (node: ValueCallNode, given: readonly Evaluat
   };
 };
 
-/** Runs the body with its parameters in place of the caller's names. A fault leaves the run as it is: it is over then. */
+/** Runs the body with its parameters in place of the caller's names. A fault ends the run, so its state is not restored. */
 const callFunctionValue = (
   run: Run,
   called: FunctionValue,
@@ -174,7 +174,7 @@ const enter = (run: Run, depth: number, span: Span): void => {
   }
 };
 
-/** The names of a function value: its parameters; and what the host knows by a `$`, which is the same everywhere. */
+/** The names in scope in a function value: its parameters, and host values that begin with `$`, which are the same everywhere. */
 class ParameterScope implements FormulaScope {
   constructor(
     private readonly parameters: readonly string[],

@@ -6,26 +6,26 @@ import { measureValue } from '../values/operands';
 /** Compiled form of a node. */
 export interface Code {
   readonly evaluate: Evaluate;
-  /** Present where the value is known before the formula runs. */
+  /** Present if the value is known before the formula runs. */
   readonly constant?: { readonly value: unknown };
 }
 
-/** Meaning of names at one place of a formula. */
+/** Scope of names at one point of a formula. */
 export interface NameScope {
-  /** Variables of the lambdas around the place, and their slots. */
+  /** Variables of the enclosing lambdas, and their slots. */
   readonly variables: ReadonlyMap<string, number>;
-  /** Inside a selector in quotes: the slot of the element whose fields the names are. */
+  /** Inside a quoted selector: the slot of the element whose fields the names refer to. */
   readonly item: number | undefined;
-  /** The next slot that is free. */
+  /** The next free slot. */
   readonly nextSlot: number;
 }
 
 export const outermostScope: NameScope = { variables: new Map(), item: undefined, nextSlot: 0 };
 
-/** Constants are computed within this budget, all of one formula together; what exceeds it is computed when the formula runs. */
+/** Shared budget for the constants of one formula; constants beyond it are computed when the formula runs. */
 const FOLDING: FormulaBudget = { steps: 2_000, textLength: 2_000, listLength: 200, callDepth: 0 };
 
-/** The largest constant that is kept: values of a list and units of its strings. */
+/** The largest constant that is kept: number of values in a list plus UTF-16 units of its strings. */
 const LARGEST_CONSTANT = 2_000;
 
 export type CompileNode = (node: FormulaNode, scope: NameScope, compilation: Compilation) => Code;
@@ -52,7 +52,7 @@ export class Compilation {
     return code;
   }
 
-  /** Compiles what runs by itself, and answers its steps apart. */
+  /** Compiles a part that is charged separately, and answers its steps. */
   compileBody(node: FormulaNode, scope: NameScope): { readonly body: Evaluate; readonly cost: number } {
     const outside = this.cost;
     this.cost = 0;
@@ -63,7 +63,7 @@ export class Compilation {
     return { body, cost };
   }
 
-  /** Computes a node now where all below it is constant and it does not fail. */
+  /** Computes a node now if all its operands are constant and it does not fail. */
   fold(parts: readonly Code[], evaluate: Evaluate): Code {
     if (!parts.every((part) => part.constant !== undefined)) return { evaluate };
     try {
@@ -75,14 +75,14 @@ export class Compilation {
     }
   }
 
-  /** Counts one more regular expression, the dearest thing to compile; false where it is one too many. */
+  /** Counts one more regular expression, the most expensive thing to compile; false if it is one too many. */
   admitPattern(): boolean {
     this.patterns += 1;
     return this.patterns <= formulaLimits.patterns;
   }
 }
 
-/** A value known beforehand. It is shared by all runs, so lists are frozen. */
+/** A precomputed value. All runs share it, so lists are frozen. */
 export const constantCode = (value: unknown): Code => {
   const constant = value ?? null;
   if (Array.isArray(constant)) freezeList(constant);

@@ -28,18 +28,18 @@ describe('F86: constants', () => {
     expect(valueOf(compile('true ? 5 : 1 / 0'))).toBe(5);
   });
 
-  it('leave out what the clock decides', () => {
+  it('exclude values that depend on the clock', () => {
     const compiled = compile('[now(), today()]');
     expect(valueOf(compiled, 5)).toEqual([5, 0]);
     expect(valueOf(compiled, 86_400_007)).toEqual([86_400_007, 86_400_000]);
   });
 
-  it('are computed when the formula runs where they are large', () => {
+  it('are computed when the formula runs if they are large', () => {
     const compiled = compile('range(0, 50000)');
     expect(valueOf(compiled)).not.toBe(valueOf(compiled));
   });
 
-  it('cost little to compute: a formula of many dear constants compiles at once', () => {
+  it('cost little to compute: a formula with many expensive constants compiles quickly', () => {
     const text = Array.from({ length: 150 }, () => 'length(range(0,99999))').join('+');
     expect(valueOf(compile(text))).toBe('steps_exhausted');
   });
@@ -60,7 +60,7 @@ describe('compiled formulas', () => {
     expect(compile("map(a, 'b + 1')")).toMatchObject({ cost: 2, slots: 1 });
   });
 
-  it('end runs at faults that a check would have found', () => {
+  it('end runs at faults that a check would have reported', () => {
     expect(valueOf(compile('abs()'))).toBe('wrong_argument_count');
     expect(valueOf(compile('nothing()'))).toBe('unknown_function');
     expect(valueOf(compile('false and abs()'))).toBe(false);

@@ -19,8 +19,8 @@ import {
 } from './operators';
 
 /**
- * Compiles a formula to closures. What does not change from run to run is computed now. Faults that `checkFormula` would report end
- * the runs that reach them. Never fails for a formula that `parseFormula` made.
+ * Compiles a formula to closures. Constant parts are computed now. Faults that `checkFormula` would report end the runs that reach them.
+ * Never fails for a formula that `parseFormula` made.
  */
 export const compileFormula = (formula: Formula): CompiledFormula => {
   const compilation = new Compilation(compileNode);

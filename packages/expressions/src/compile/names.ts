@@ -6,7 +6,7 @@ import { type IndexNode, type NameNode, type Span } from '../syntax/nodes';
 import { describeOperand, operandFault } from '../values/operands';
 import { type NameScope } from './compilation';
 
-/** A key that may hold the beginning of a dotted name, and the members of its value that the rest names. */
+/** One reading of a dotted name: a key, and the path of members below its value. */
 interface Reading {
   readonly key: string;
   readonly members: readonly string[];
@@ -19,7 +19,10 @@ const readingsOf = (parts: readonly string[]): readonly Reading[] =>
     return { key: parts.slice(0, length).join('.'), members: parts.slice(length) };
   });
 
-/** A name means the innermost lambda's variable, else (in a selector) a field of the element, else what the host looks up. */
+/**
+ * A name refers to the variable of the innermost lambda with that name, else (in a selector) to a field of the element, else to the host's
+ * look-up.
+ */
 export const compileName = (node: NameNode, { variables, item }: NameScope): Evaluate => {
   const [first = '', ...rest] = node.parts;
   const slot = variables.get(first);
@@ -85,7 +88,7 @@ const accept = (value: unknown, node: NameNode): unknown => {
   return value;
 };
 
-/** `list[0]`, `object["key"]`; null where there is nothing, and of nothing. */
+/** `list[0]`, `object["key"]`; null if there is no such element, and for null. */
 export const compileIndex =
   (node: IndexNode, object: Evaluate, index: Evaluate): Evaluate =>
   (run) => {

@@ -17,8 +17,8 @@ type ArithmeticNode = BinaryNode & { readonly operator: ArithmeticOperator };
 type CompileArithmetic = (node: ArithmeticNode, left: Evaluate, right: Evaluate) => Evaluate;
 
 /*
- * Each closure holds the quick path only: both sides are numbers and so is the result, finite. `x - x === 0` is true of finite
- * numbers alone. All else goes to `settle`, which joins strings or says what is wrong.
+ * Each closure contains only the fast path: two numbers with a finite result. `x - x === 0` holds only for finite numbers. Everything else
+ * goes to `settle`, which joins strings or reports the fault.
  */
 const arithmeticCompilers: Readonly<Record<ArithmeticOperator, CompileArithmetic>> = {
   '+': (node, left, right) => (run) => {
@@ -87,7 +87,7 @@ export const compileNegation =
     return typeof value === 'number' ? 0 - value : failArithmetic('- needs a number', node.operand, value);
   };
 
-/** Handles operands other than two numbers with a finite result: two strings to join, or a fault. */
+/** Handles all other operands: joins two strings, or reports a fault. */
 const settle = (node: ArithmeticNode, run: Run, a: unknown, b: unknown): string => {
   const { operator, left, right } = node;
   if (operator === '+' && typeof a === 'string' && typeof b === 'string') {
@@ -124,7 +124,7 @@ const failArithmetic = (expected: string, operand: FormulaNode, value: unknown):
 type OrderNode = BinaryNode & { readonly operator: OrderOperator };
 type CompileOrder = (node: OrderNode, left: Evaluate, right: Evaluate) => Evaluate;
 
-/** Each closure holds the quick path, two numbers; strings and faults go to `compareOthers`. */
+/** Each closure contains the fast path for two numbers; strings and faults go to `compareOthers`. */
 const orderCompilers: Readonly<Record<OrderOperator, CompileOrder>> = {
   '<': (node, left, right) => (run) => {
     const a = left(run);
@@ -150,7 +150,7 @@ const orderCompilers: Readonly<Record<OrderOperator, CompileOrder>> = {
 
 export const compileOrder: CompileOrder = (node, left, right) => orderCompilers[node.operator](node, left, right);
 
-/** Compares two strings by UTF-16 units: negative, zero or positive. All else has no order. */
+/** Compares two strings by UTF-16 units: negative, zero or positive. Other types have no order. */
 const compareOthers = (node: OrderNode, run: Run, a: unknown, b: unknown): number => {
   if (typeof a === 'string' && typeof b === 'string') {
     run.chargeText(a.length < b.length ? a : b, node);
@@ -182,7 +182,7 @@ export const compileMembership = (node: BinaryNode, left: Code, right: Code): Ev
   };
 };
 
-/** The elements of a constant list, where all of them are equal only to themselves. */
+/** The elements of a constant list, if all of them are scalars. */
 const constantMembers = ({ constant }: Code): ReadonlySet<unknown> | undefined => {
   if (constant === undefined || !isList(constant.value)) return undefined;
   return constant.value.every((value) => typeof value !== 'object' || value === null)
@@ -197,7 +197,7 @@ const containsText = (node: BinaryNode, run: Run, text: string, sought: unknown)
   return finderOf(sought)(text, 0) >= 0;
 };
 
-/** The right side is evaluated only where the left one does not decide. */
+/** The right side is evaluated only if the left one does not decide the result. */
 export const compileAnd =
   (node: BinaryNode, left: Evaluate, right: Evaluate): Evaluate =>
   (run) =>

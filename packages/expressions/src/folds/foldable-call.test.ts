@@ -25,7 +25,7 @@ const inPieces = (text: string, items: readonly unknown[], sizes: () => number) 
   return fold?.outcome();
 };
 
-/** Numbers from 0 to 1 that are the same in each run. */
+/** A reproducible sequence of numbers in [0, 1). */
 const randomFrom = (seed: number) => {
   let state = seed;
   return (): number => {
@@ -56,7 +56,7 @@ const CALLS = [
   'any($orders, o => days_between(o.at, now()) > 10)',
 ];
 
-it('F89: in pieces, an aggregate answers bit by bit what it answers of the whole list, or fails as well', () => {
+it('F89: in pieces, an aggregate answers exactly what it answers for the whole list, or fails likewise', () => {
   const random = randomFrom(7);
   const pick = <Value>(values: readonly Value[]): Value | undefined => values[Math.floor(random() * values.length)];
   const numbers = [0, 0.1, 0.2, 0.3, 1e16, -1e16, 1, -1, 1e308, 7.5, 5e-324, 123_456_789.123];
@@ -84,14 +84,14 @@ it('F89: in pieces, an aggregate answers bit by bit what it answers of the whole
   expect(seen.failed).toBeGreaterThan(500);
 });
 
-it('F89: a fault names the element by its place among all', () => {
+it('F89: a fault names the position of the element in the whole list', () => {
   const items = [1, 2, 3, 'x', 5].map((total) => ({ total }));
   const found = inPieces("sum($orders, 'total')", items, () => 2);
   expect(found).toEqual(whole("sum($orders, 'total')", items));
   expect(found).toMatchObject({ ok: false, problem: { code: 'wrong_type', position: 0 } });
 });
 
-it('F89: it has no longest list, and looks at nothing more once it knows', () => {
+it('F89: it has no maximum list length, and reads nothing more once the answer is certain', () => {
   const fold = foldable('sum($orders, o => o.total * 2)')?.begin(NOW);
   const piece = Array.from({ length: 1_000 }, (_, index) => ({ total: index }));
   for (let pieces = 0; pieces < 300; pieces += 1) fold?.add(piece);

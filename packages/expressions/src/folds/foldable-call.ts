@@ -14,13 +14,13 @@ import {
 } from '../run/run';
 import { type CallNode, type Formula, type FormulaNode, type NameNode } from '../syntax/nodes';
 
-/** Steps, and UTF-16 units, for each element of a piece, where that is more than a formula's own budget. */
+/** Steps, and UTF-16 units, per element of a piece, if that exceeds a formula's own budget. */
 const STEPS_PER_ELEMENT = 200;
 const UNITS_PER_ELEMENT = 10_000;
 
 /**
- * The state of an aggregate whose list comes in pieces (docs/adr/0020-aggregates-in-pieces.md). It does not grow with the list. Each piece has
- * a budget of its own (F89), so a piece should hold some thousand elements at most.
+ * The state of an aggregate whose list comes in pieces (docs/adr/0020-aggregates-in-pieces.md). It does not grow with the list. Each piece
+ * has its own budget (F89), so a piece should have some thousand elements at most.
  */
 export class Fold {
   private failure: FormulaProblem | undefined;
@@ -32,7 +32,7 @@ export class Fold {
     private readonly now: number,
   ) {}
 
-  /** Whether further elements change nothing: the answer is certain, or an element was at fault. */
+  /** Whether further elements cannot change the result: the answer is certain, or an element was at fault. */
   get isOver(): boolean {
     return this.isCertain || this.failure !== undefined;
   }
@@ -82,10 +82,10 @@ interface CallParts {
   readonly text: string;
 }
 
-/** What is made of each piece of the list, before it is added. */
+/** Converts each piece of the list before it is added. */
 const compilePiece = (merging: PieceMerging, { call, list, selector, text }: CallParts): CompiledFormula => {
   if (merging.of === 'answers') return compileFormula({ text, root: call });
-  // The values that a selector chooses are those that `map` makes of the list.
+  // A selector chooses the same values as `map` with it.
   return compileFormula({
     text,
     root: selector === undefined ? list : { ...call, name: 'map', arguments: [list, selector] },
@@ -95,15 +95,15 @@ const compilePiece = (merging: PieceMerging, { call, list, selector, text }: Cal
 /** A call whose list may be given piece by piece: `sum($orders, 'total')`, `count(filter($orders, o => o.open))`. */
 export interface FoldableCall {
   readonly call: CallNode;
-  /** Name that the call aggregates: it that begins with `$`, and that it mentions nowhere else. */
+  /** The reference that the call aggregates: it begins with `$`, and the call mentions it nowhere else. */
   readonly source: NameNode;
-  /** `now`: epoch ms, what `now()` answers. */
+  /** `now`: epoch ms, the result of `now()`. */
   readonly begin: (now: number) => Fold;
 }
 
 /**
- * A call that can be computed from pieces of its list with the same answer: an aggregate of a reference, perhaps through
- * functions that take its elements one by one, whose lambdas and selectors read nothing but the element. Undefined for every other node.
+ * A call that can be computed from pieces of its list with the same answer: an aggregate of a reference, possibly through element-wise
+ * functions, whose lambdas and selectors read only the element. Undefined for every other node.
  */
 export const foldableCall = ({ text }: Formula, node: FormulaNode): FoldableCall | undefined => {
   if (node.kind !== 'call') return undefined;
@@ -120,7 +120,7 @@ export const foldableCall = ({ text }: Formula, node: FormulaNode): FoldableCall
   return { call: node, source, begin: (now) => new Fold(compiled, merging.begin(new CallSite(node)), now) };
 };
 
-/** The reference from which a list comes, perhaps through functions that take its elements one by one. */
+/** The reference from which a list comes, possibly through element-wise functions. */
 const sourceOf = (list: FormulaNode): NameNode | undefined => {
   if (list.kind === 'name') return list.parts[0]?.startsWith('$') === true ? list : undefined;
   const definition = list.kind === 'call' ? functionNamed(list.name) : undefined;
@@ -131,7 +131,7 @@ const sourceOf = (list: FormulaNode): NameNode | undefined => {
   return inner === undefined || !isPlain ? undefined : sourceOf(inner);
 };
 
-/** Whether a lambda or a selector in quotes depends on nothing but the element and the clock. */
+/** Whether a lambda or a quoted selector depends only on the element and the clock. */
 const readsElementOnly = (node: FormulaNode): boolean => {
   const given = readLambdaArgument(node);
   if (given === undefined || (given.kind === 'selector' && !given.parsing.ok)) return false;

@@ -12,7 +12,7 @@ import {
 } from './definition';
 import { anything, type CallSite, lambda, list, optional } from './parameters';
 
-/** Reduction of many values to one; they may be given piece by piece. Faults name the place of a value among all of them. */
+/** Reduction of many values to one; they may be added in pieces. Faults name the position of a value among all of them. */
 interface Reduction {
   add(values: readonly unknown[]): void;
   /** Result for all values so far. */
@@ -22,7 +22,7 @@ interface Reduction {
 const failValue = (site: CallSite, expected: string, value: unknown, index: number): never =>
   site.fail('wrong_type', `expected ${expected}, but the value at ${index} (from 0) is ${describeKind(value)}`);
 
-/** The sum and count of numbers, added in their order; null is passed over. */
+/** The sum and count of numbers, added in order; null is skipped. */
 class Total {
   private sum = 0;
   private count = 0;
@@ -62,7 +62,7 @@ class SumReduction implements Reduction {
   }
 }
 
-/** The mean; null where there is no number. */
+/** The mean; null if there is no number. */
 class AverageReduction implements Reduction {
   private readonly total: Total;
 
@@ -85,7 +85,7 @@ type Precedes = <Value extends number | string>(a: Value, b: Value) => boolean;
 const isLess: Precedes = (a, b) => a < b;
 const isGreater: Precedes = (a, b) => a > b;
 
-/** The value that no other precedes, by a comparison of numbers or of strings; null is passed over. */
+/** The first value in the order of numbers or of strings; null is skipped. */
 class ExtremeReduction implements Reduction {
   private best: number | string | null = null;
   private index = 0;
@@ -123,8 +123,8 @@ export const isSelector = (node: FormulaNode | undefined): boolean =>
   node?.kind === 'lambda' || (node?.kind === 'literal' && typeof node.value === 'string');
 
 /**
- * `sum(list)`, `sum(list, selector)` or `sum(1, 2, 3)`: a second argument that is a lambda, or a string written in the formula, selects
- * from each element; all others are values to aggregate.
+ * `sum(list)`, `sum(list, selector)` or `sum(1, 2, 3)`: a second argument that is a lambda or a string literal selects from each element;
+ * all others are values to aggregate.
  */
 const aggregate = (
   description: Pick<FunctionEntry, 'name' | 'meaning' | 'example' | 'result'>,
@@ -174,7 +174,7 @@ const reduce = (reduction: Reduction, values: readonly unknown[]): unknown => {
   return reduction.result();
 };
 
-/** The values of the elements of each piece go to the reduction that the call itself uses. */
+/** The values of each piece go to the same reduction that the call uses. */
 const addingPieces = (reduction: Reduction): PieceReduction => ({
   addPiece: (made) => {
     reduction.add(made as readonly unknown[]); // the list that was made of the piece

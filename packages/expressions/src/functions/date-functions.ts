@@ -19,7 +19,7 @@ import { type CallSite, date, integer, number, optional, string } from './parame
 const group = 'date';
 const LONGEST_FORMAT = 100;
 
-/** More lead out of the calendar anyway. */
+/** Larger numbers leave the calendar anyway. */
 const MOST_YEARS = 10_000;
 
 const inCalendar = (site: CallSite, moment: number): number =>
@@ -76,7 +76,7 @@ const between = ({ name, meaning, result, measure }: Between): FunctionDefinitio
     apply: (_site, _run, from, to) => measure(from, to),
   });
 
-/** Midnight of a day of the month of a moment. */
+/** Midnight of a given day of the month that contains a moment. */
 const dayOfMonth = (moment: number, monthsLater: number, day: number): number => {
   const { year, month } = civilDayOf(moment);
   return addMonths(dayNumberOf({ year, month, day: 1 }) * DAY, monthsLater) + (day - 1) * DAY;

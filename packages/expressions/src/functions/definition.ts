@@ -9,10 +9,10 @@ export interface FunctionEntry {
   readonly name: string;
   readonly group: FunctionGroup;
   readonly parameters: readonly { readonly name: string; readonly type: string; readonly optional: boolean }[];
-  /** Whether the last parameter may be given any number of times. */
+  /** Whether the last parameter may be repeated. */
   readonly variadic: boolean;
   readonly meaning: string;
-  /** A formula, and what it answers at `exampleNow` over `exampleFields`. */
+  /** A formula, and its answer at `exampleNow` over `exampleFields`. */
   readonly example: string;
   readonly result: unknown;
 }
@@ -26,31 +26,28 @@ export const exampleFields: Readonly<Record<string, unknown>> = Object.freeze({
 });
 
 /**
- * How much a call reads of an argument that is an object, a list of objects, or a lambda that answers one:
- * - `whole`: all of it, because the answer may hold it or depend on any of its members;
+ * The part that a call reads of an argument that is an object, a list of objects, or a lambda that answers one:
+ * - `whole`: all of it, because the answer may contain it or depend on any of its members;
  * - `parts`: only the members that the formula names, and how many elements there are;
- * - `answered`: as much as is read of the call's answer, which holds elements of it;
- * - `selected`: `parts` where the argument after it is a selector in quotes that only names a field, else `answered`.
+ * - `answered`: the part that is read of the call's answer, which contains elements of it;
+ * - `selected`: `parts` if the next argument is a quoted selector that only names a field, else `answered`.
  */
 export type ArgumentReading = 'whole' | 'parts' | 'answered' | 'selected';
 
-/** State of a call that gets its list in pieces. */
+/** State of a call whose list arrives in pieces. */
 export interface PieceReduction {
-  /** Adds what was made of the next piece. True: the answer is certain, whatever the other pieces are. */
+  /** Adds the converted next piece. True: the answer is certain, regardless of the other pieces. */
   addPiece(made: unknown): boolean;
   result(): unknown;
 }
 
-/**
- * How the pieces of a list become one answer: the call's answers for the pieces are merged, or the values of their elements are added one
- * after the other.
- */
+/** How the pieces of a list become one answer: either the answers for the pieces are merged, or their values are added one by one. */
 export interface PieceMerging {
   readonly of: 'answers' | 'values';
   readonly begin: (site: CallSite) => PieceReduction;
 }
 
-/** A function of the catalogue: what is said about it, and how a call of it becomes a closure. */
+/** A function of the catalogue: its documentation, and how its calls are compiled. */
 export interface FunctionDefinition {
   readonly entry: FunctionEntry;
   /** By argument. */
@@ -59,7 +56,7 @@ export interface FunctionDefinition {
   readonly pieces: PieceMerging | undefined;
   /** See {@link Description.isElementwise}. */
   readonly isElementwise: boolean;
-  /** Fewest and most arguments, which may depend on what they are. */
+  /** Fewest and most arguments, which may depend on the arguments. */
   readonly count: (given: readonly FormulaNode[]) => ArgumentCount;
   /** Whether equal arguments always give equal answers, so that a call on constants is itself constant. */
   readonly constant: boolean;
@@ -74,11 +71,11 @@ interface Description {
   readonly meaning: string;
   readonly example: string;
   readonly result: unknown;
-  /** By argument; the last is that of all further ones. Default: all are read whole. */
+  /** By argument; the last one applies to all further arguments. Default: all are read whole. */
   readonly reads?: readonly ArgumentReading[];
-  /** How the answer is computed where the list comes in pieces. Default: it needs the whole list at once. */
+  /** How the answer is computed from pieces of the list. Default: it needs the whole list at once. */
   readonly pieces?: PieceMerging;
-  /** Whether it makes a list whose elements come from those of its list, one by one. Default false. */
+  /** Whether it maps or filters its list element by element. Default false. */
   readonly isElementwise?: boolean;
 }
 
@@ -88,7 +85,7 @@ type ValuesOf<Parameters extends readonly Parameter[]> = {
 
 interface StrictFunction<Parameters extends readonly Parameter[]> extends Description {
   readonly parameters: Parameters;
-  /** False for what reads the clock. Default true. */
+  /** False if it reads the clock. Default true. */
   readonly constant?: boolean;
   readonly apply: (site: CallSite, run: Run, ...values: ValuesOf<Parameters>) => unknown;
 }
@@ -98,7 +95,7 @@ export const strict = <const Parameters extends readonly Parameter[]>(
   definition: StrictFunction<Parameters>,
 ): FunctionDefinition => {
   const { parameters, constant = true } = definition;
-  // Each value given to `apply` was read by the parameter of its place, which is what its type says.
+  // Each value given to `apply` was read by the parameter at its position, which guarantees its type.
   const apply = definition.apply as (site: CallSite, run: Run, ...values: unknown[]) => unknown;
   return {
     entry: entryOf(definition, parameters, false),
@@ -124,7 +121,7 @@ const ABSENT: Evaluate = () => undefined;
 const reader = (site: CallSite, { read }: Parameter, given: Evaluate | undefined, index: number): Evaluate =>
   given === undefined ? ABSENT : (run) => read(given(run), site, index);
 
-/** One closure per count, so that a call makes no list of its arguments. */
+/** One closure per number of arguments, so that a call allocates no list of them. */
 const bindArguments = (site: CallSite, apply: Apply, readers: readonly Evaluate[]): Evaluate => {
   const [first = ABSENT, second = ABSENT, third = ABSENT, fourth = ABSENT] = readers;
   switch (readers.length) {
@@ -143,14 +140,14 @@ const bindArguments = (site: CallSite, apply: Apply, readers: readonly Evaluate[
 
 interface SpecialForm extends Description {
   readonly parameters: readonly Parameter[];
-  /** Whether the last parameter may be given any number of times. Default false. */
+  /** Whether the last parameter may be repeated. Default false. */
   readonly variadic?: boolean;
   readonly count?: FunctionDefinition['count'];
   readonly formOf?: FunctionDefinition['formOf'];
   readonly build: FunctionDefinition['build'];
 }
 
-/** Calls have at most this many arguments; a list holds more. */
+/** Maximum number of arguments of a call; a list may have more elements. */
 export const MOST_ARGUMENTS = 100;
 
 /** Defines a function that decides itself when, and whether, its arguments are evaluated. */

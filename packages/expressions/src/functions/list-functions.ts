@@ -29,7 +29,7 @@ const containsText = (site: CallSite, run: Run, text: string, sought: unknown): 
   return finderOf(sought)(text, 0) >= 0;
 };
 
-/** Numbers or strings in ascending order, stable, what has no value last. */
+/** Numbers or strings in ascending order, stable, missing values last. */
 const sortItems = (site: CallSite, run: Run, items: readonly unknown[], key: Lambda | undefined): unknown[] => {
   run.makeList(items.length, site.node);
   const keyed = items.map((item) => ({ item, key: key === undefined ? item : key.apply(run, item) }));
@@ -67,7 +67,7 @@ const rangeOf = (site: CallSite, run: Run, start: number, end: number, step: num
   const [first, limit, stride] = [shiftPoint(start, places), shiftPoint(end, places), shiftPoint(step, places)];
   const steps = Math.max(0, Math.ceil((limit - first) / stride));
   run.makeList(steps, site.node);
-  // Only of numbers with too many digits the last step may be rounded up to the end.
+  // Only with numbers of too many digits may the last step be rounded up to the end.
   const last = first + (steps - 1) * stride;
   const length = steps > 0 && (stride > 0 ? last >= limit : last <= limit) ? steps - 1 : steps;
   return Array.from({ length }, (_, index) => (first + index * stride) / 10 ** places);

@@ -67,7 +67,7 @@ export const logicFunctions: readonly FunctionDefinition[] = [
   }),
 ];
 
-/** To find one key of an object the platform lists them all, which is paid for. */
+/** To find one key of an object the platform lists all keys, so that work is charged. */
 const isEmptyContainer = (value: unknown, site: CallSite, run: Run): boolean => {
   if (isList(value)) return value.length === 0;
   if (!isPlainObject(value)) return false;

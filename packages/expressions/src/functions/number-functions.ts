@@ -2,7 +2,7 @@ import { roundTo } from '../values/round';
 import { strict } from './definition';
 import { type CallSite, integer, number, optional } from './parameters';
 
-/** A result that is no finite number ends the run. */
+/** A result that is not a finite number ends the run. */
 const finite = (site: CallSite, result: number): number =>
   Number.isFinite(result) ? result : site.fail('not_finite', 'the result is not a finite number');
 

@@ -13,7 +13,7 @@ import { type FormulaParsing, parseFormula } from '../syntax/parser';
 import { parsePattern, type Pattern, type PatternParsing } from '../text/pattern';
 import { operandFault } from '../values/operands';
 
-/** One call in one formula: where its faults are reported. */
+/** One call in a formula, at which its faults are reported. */
 export class CallSite {
   readonly name: string;
 
@@ -30,7 +30,7 @@ export class CallSite {
     throw new FormulaFault(code, `${this.name}: ${message}`, index === undefined ? this.node : this.spanOf(index));
   }
 
-  /** Ends the run because an argument is of the wrong type, or is not there. */
+  /** Ends the run because an argument has the wrong type, or no value. */
   failType(index: number, expected: string, value: unknown): never {
     throw operandFault(`${this.name} needs ${expected}`, this.node.arguments[index] ?? this.node, value);
   }
@@ -42,7 +42,7 @@ export interface ArgumentCount {
   readonly maximum: number;
 }
 
-/** Fault of the number of arguments, or undefined. */
+/** The fault of a number of arguments, or undefined. */
 export const faultOfCount = (name: string, given: number, { minimum, maximum }: ArgumentCount): string | undefined => {
   if (given >= minimum && given <= maximum) return undefined;
   const counts = minimum === maximum ? String(minimum) : `${minimum} to ${maximum}`;
@@ -60,7 +60,7 @@ export const readLambdaArgument = (node: FormulaNode): LambdaArgument | undefine
   return { kind: 'selector', text: node.value, parsing: parseFormula(node.value) };
 };
 
-/** A regular expression that is written in the formula as a string; undefined for all else. */
+/** A regular expression that is written in the formula as a string; undefined for anything else. */
 export const readPatternArgument = (node: FormulaNode): PatternParsing | undefined =>
   isText(node) ? parsePattern(node.value) : undefined;
 
@@ -68,7 +68,7 @@ type TextNode = LiteralNode & { readonly value: string };
 
 const isText = (node: FormulaNode): node is TextNode => node.kind === 'literal' && typeof node.value === 'string';
 
-/** Messages that the check at save and the run share. */
+/** Messages shared by the check at save and the run. */
 export const argumentMessages = {
   lambdaExpected: ({ name }: CallNode): string =>
     `${name} takes a lambda here, such as item => item.price > 10, or a condition in quotes`,
@@ -82,12 +82,12 @@ export const argumentMessages = {
 } as const;
 
 /**
- * Form of an argument before the formula runs: a value; a lambda (or a selector in quotes, a formula over the fields of one element); or a regular
- * expression, written as a string in the formula itself.
+ * Form of an argument before the formula runs: a value; a lambda (or a quoted selector, a formula over the fields of one element); or a
+ * regular expression, written as a string in the formula itself.
  */
 export type ArgumentForm = 'value' | 'lambda' | 'pattern';
 
-/** One parameter of a catalogue function: how its argument is checked and what the function gets. */
+/** One parameter of a catalogue function: how its argument is checked and converted. */
 export interface Parameter<Value = unknown> {
   readonly name: string;
   /** For the documentation. */
@@ -105,7 +105,7 @@ const value = <Value>(name: string, type: string, read: Parameter<Value>['read']
   read,
 });
 
-/** A parameter that may be left out; the function gets undefined then. */
+/** A parameter that may be left out; the function then receives undefined. */
 export const optional = <Value>(parameter: Parameter<Value>): Parameter<Value | undefined> => ({
   ...parameter,
   optional: true,
@@ -144,7 +144,7 @@ export const object = (name = 'object'): Parameter<PlainObject> =>
     isPlainObject(given) ? given : site.failType(index, 'an object', given),
   );
 
-/** A moment: an ISO 8601 string or epoch milliseconds, of the years 0000 to 9999. The function gets epoch milliseconds. */
+/** A moment: an ISO 8601 string or epoch milliseconds, in the years 0000 to 9999. The function receives epoch milliseconds. */
 export const date = (name = 'date'): Parameter<number> =>
   value(name, 'date', (given, site, index) => {
     const moment = typeof given === 'string' ? readIsoDate(given) : given;

@@ -14,7 +14,7 @@ class Tally implements PieceReduction {
   }
 }
 
-/** Whether it is true of some piece. */
+/** Whether it is true for some piece. */
 class Any implements PieceReduction {
   private found = false;
 
@@ -28,7 +28,7 @@ class Any implements PieceReduction {
   }
 }
 
-/** Whether it is true of every piece. */
+/** Whether it is true for every piece. */
 class All implements PieceReduction {
   private holds = true;
 
@@ -42,11 +42,11 @@ class All implements PieceReduction {
   }
 }
 
-/** Functions that answer how many elements there are. */
+/** Functions that count elements. */
 export const counted: PieceMerging = { of: 'answers', begin: () => new Tally() };
 
-/** Functions that answer whether something holds of some element. */
+/** Functions that answer whether a condition holds for some element. */
 export const ofSome: PieceMerging = { of: 'answers', begin: () => new Any() };
 
-/** Functions that answer whether something holds of every element. */
+/** Functions that answer whether a condition holds for every element. */
 export const ofEvery: PieceMerging = { of: 'answers', begin: () => new All() };

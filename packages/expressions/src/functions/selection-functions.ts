@@ -8,7 +8,7 @@ import { type CallSite, lambda, list, optional } from './parameters';
 
 const group = 'list';
 
-/** Whether the condition holds of an element. */
+/** Whether the condition holds for an element. */
 const holds = (site: CallSite, run: Run, condition: Lambda, item: unknown): boolean =>
   asCondition(condition.apply(run, item), site.node.arguments[1] ?? site.node);
 
@@ -24,7 +24,7 @@ const mapItems = (site: CallSite, run: Run, items: readonly unknown[], selector:
   return items.map((item) => selector.apply(run, item));
 };
 
-/** The nearest element to one end, or its field, or the nearest for which the condition holds. */
+/** The element nearest to one end, its field, or the nearest one for which the condition holds. */
 const nearest = (
   site: CallSite,
   run: Run,

@@ -8,18 +8,18 @@ import { anything, type CallSite, integer, list, optional, pattern, resolvePosit
 const group = 'string';
 const MOST_CODE_POINTS = 1_000_000_000;
 
-/** One character at one instruction costs this fraction of a step. */
+/** Fraction of a step that one character costs per instruction. */
 const PATTERN_UNITS_PER_STEP = 128;
 
 const LONGEST_NUMBER = 1_000;
 
-/** Answers a string that was made, and pays for it. */
+/** Answers a new string, and charges for it. */
 const made = (site: CallSite, run: Run, text: string): string => {
   run.makeText(text.length, site.node);
   return text;
 };
 
-/** Pays for reading a string, and for making one as long. */
+/** Charges for reading a string, and for making one of the same length. */
 const payForCopy = (site: CallSite, run: Run, text: string): void => {
   run.chargeText(text, site.node);
   run.makeText(text.length, site.node);
@@ -33,14 +33,14 @@ const changeCase = (site: CallSite, run: Run, text: string, change: (text: strin
   return changed;
 };
 
-/** The string of a value that a text can hold. */
+/** The string form of a value that texts accept. */
 const textOf = (value: unknown, site: CallSite, index: number): string => {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return site.failType(index, 'a string, a number or a boolean', value);
 };
 
-/** Pays for comparing a string with another of its length; always true. */
+/** Charges for comparing a string with another of the same length; always true. */
 const comparable = (site: CallSite, run: Run, text: string): true => {
   run.chargeText(text, site.node);
   return true;
@@ -49,7 +49,7 @@ const comparable = (site: CallSite, run: Run, text: string): true => {
 /** The string without white space at its ends, unless it is too long to be a number anyway. */
 const trimShort = (text: string): string => (text.length <= LONGEST_NUMBER ? text.trim() : text);
 
-/** Filling that makes a string a given number of code points long. */
+/** The filling that extends a string to a given number of code points. */
 const filling = (site: CallSite, run: Run, text: string, length: number, fill: string): string => {
   if (fill === '') return site.fail('out_of_range', 'the filling must not be empty', 2);
   run.chargeText(text, site.node);
@@ -233,7 +233,7 @@ export const stringFunctions = [
   }),
 ];
 
-/** At most the given number of parts, cut in linear time. */
+/** At most the given number of parts, split in linear time. */
 const splitText = (text: string, separator: string, most: number): string[] => {
   if (separator === '') return charactersOf(text, most);
   const find = finderOf(separator);

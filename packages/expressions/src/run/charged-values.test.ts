@@ -11,11 +11,11 @@ const equal = (left: unknown, right: unknown): boolean => areEqual(left, right, 
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
 describe('equality', () => {
-  it('is that of the platform for JSON values', () => {
+  it("agrees with the platform's for JSON values", () => {
     fc.assert(fc.property(json, json, (a, b) => equal(a, b) === isDeepStrictEqual(a, b)));
   });
 
-  it('pays for what it looks at, and for nothing of two different lengths', () => {
+  it('is charged for what it compares, and costs nothing for different lengths', () => {
     const list = Array.from({ length: 1_000 }, (_, index) => index);
     expect(() => areEqual(list, [...list], newRun(100), span)).toThrow('more than 100 steps');
     expect(areEqual(list, list.slice(1), newRun(0), span)).toBe(false);
@@ -35,7 +35,7 @@ describe('membership', () => {
     );
   });
 
-  it('pays for long strings that look alike', () => {
+  it('is charged for long strings that look alike', () => {
     const almost = 'a'.repeat(10_000);
     const list = Array.from({ length: 1_000 }, () => `${almost}b`);
     expect(() => includesValue(list, `${almost}c`, newRun(1_000), span)).toThrow('more than 1000 steps');
@@ -48,7 +48,7 @@ const distinct = (list: readonly unknown[], steps = 1e9): readonly unknown[] => 
 };
 
 describe('distinct values', () => {
-  it('are those that equal none before them', () => {
+  it('are those that equal no earlier one', () => {
     const small = fc.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom('a', 'b') });
     fc.assert(
       fc.property(fc.array(small), (list) => {
@@ -66,12 +66,12 @@ describe('distinct values', () => {
     expect(distinct([...orders, ...orders.map((order) => ({ ...order }))], 500_000)).toHaveLength(20_000);
   });
 
-  it('end within the budget where objects differ only deep inside', () => {
+  it('stay within the budget if objects differ only deep inside', () => {
     const alike = Array.from({ length: 20_000 }, (_, id) => ({ a: { b: { c: { id } } } }));
     expect(() => distinct(alike, 100_000)).toThrow('more than 100000 steps');
   });
 
-  it('end within the budget where nothing is hashed', () => {
+  it('stay within the budget if nothing is hashed', () => {
     const days = Array.from({ length: 20_000 }, (_, day) => new Date(day));
     expect(() => distinct(days, 100_000)).toThrow('more than 100000 steps');
   });
@@ -112,7 +112,7 @@ describe('members', () => {
     }
   });
 
-  it('are null where only the prototype has them', () => {
+  it('are null if only the prototype has them', () => {
     for (const key of Object.getOwnPropertyNames(Object.prototype)) expect(memberOf({}, key)).toBeNull();
     for (const key of Object.getOwnPropertyNames(Array.prototype)) {
       expect(memberOf([1, 2], key)).toBe(key === 'length' ? 2 : null);

@@ -2,7 +2,7 @@ import { areEqualBy, isList, isPlainObject, lengthOfText } from '@decision/value
 import { type Span } from '../syntax/nodes';
 import { ELEMENTS_PER_STEP, type Run } from './run';
 
-/** Deep equality, of strings by UTF-16 units; the run pays for what is looked at. */
+/** Deep equality, with strings compared by UTF-16 units; the run is charged for the comparison. */
 export const areEqual = (left: unknown, right: unknown, run: Run, span: Span): boolean => {
   if (typeof left === 'string') return areEqualStrings(left, right, run, span);
   if (left === right) return true;
@@ -19,14 +19,14 @@ const areEqualStrings = (left: string, right: unknown, run: Run, span: Span): bo
   return left === right;
 };
 
-/** Whether a list holds a value; one look at each element. */
+/** Whether a list contains a value, in one pass. */
 export const includesValue = (list: readonly unknown[], sought: unknown, run: Run, span: Span): boolean => {
   run.charge(1 + list.length / ELEMENTS_PER_STEP, span);
   if (typeof sought !== 'object' && typeof sought !== 'string') return list.includes(sought);
   return list.some((value) => areEqual(value, sought, run, span));
 };
 
-/** The elements that equal none before them, in order. Linear in the list, unless its elements differ only deep inside. */
+/** The elements that equal no earlier one, in order. Linear in the list, unless its elements differ only deep inside. */
 export const distinctValues = (list: readonly unknown[], run: Run, span: Span): readonly unknown[] => {
   const seen = new Set<unknown>();
   const composites = new Composites(run, span);
@@ -38,12 +38,12 @@ export const distinctValues = (list: readonly unknown[], run: Run, span: Span): 
   });
 };
 
-/** How much of a value is hashed: enough to tell most data apart, at a bounded cost. Equal values hash alike. */
+/** The part of a value that is hashed: enough to distinguish most data, at a bounded cost. Equal values have equal hashes. */
 const HASH_DEPTH = 2;
 const HASH_WIDTH = 8;
 const HASH_STEPS = 2;
 
-/** Lists and objects by a hash of their beginnings. */
+/** Lists and objects by a hash of their first parts. */
 class Composites {
   private readonly buckets = new Map<number, unknown[]>();
 
@@ -52,7 +52,7 @@ class Composites {
     private readonly span: Span,
   ) {}
 
-  /** Adds a value unless an equal one is there; answers whether it was added. */
+  /** Adds a value unless it contains an equal one; answers whether it was added. */
   add(value: object): boolean {
     this.run.charge(HASH_STEPS, this.span);
     const hash = this.hash(value, HASH_DEPTH);
@@ -61,7 +61,7 @@ class Composites {
       this.buckets.set(hash, [value]);
       return true;
     }
-    // Values alike in all that is hashed pile up here; each comparison is charged, so the budget bounds the pile.
+    // Values with equal hashes collect in one bucket; each comparison is charged, so the budget bounds its size.
     this.run.charge(bucket.length, this.span);
     if (bucket.some((other) => areEqual(other, value, this.run, this.span))) return false;
     bucket.push(value);
@@ -100,8 +100,8 @@ const hashText = (text: string): number => {
 const mix = (hash: number, value: number): number => (Math.imul(hash ^ (value >>> 3), 0x01000193) + value) | 0;
 
 /**
- * The own member of an object, or the length of a list or string under the key `length`; null for all else. Never reads through
- * a prototype, so `constructor`, `toString` and `__proto__` are null unless they are own keys of the data.
+ * The own member of an object, or the length of a list or string under the key `length`; null for anything else. Never reads through a
+ * prototype, so `constructor`, `toString` and `__proto__` are null unless they are own keys of the data.
  */
 export const memberOf = (value: unknown, key: string): unknown => {
   if (isPlainObject(value)) return Object.hasOwn(value, key) ? (value[key] ?? null) : null;
@@ -110,7 +110,7 @@ export const memberOf = (value: unknown, key: string): unknown => {
   return typeof value === 'string' ? lengthOfText(value) : null;
 };
 
-/** As {@link memberOf}; a run pays for counting the characters of a long string. */
+/** As {@link memberOf}; a run is charged for counting the characters of a long string. */
 export const readMember = (value: unknown, key: string, run: Run, span: Span): unknown => {
   if (key === 'length' && typeof value === 'string') run.chargeText(value, span);
   return memberOf(value, key);

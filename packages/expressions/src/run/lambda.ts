@@ -2,7 +2,7 @@ import { FormulaFault, problemOf } from '../formula-problem';
 import { type Span } from '../syntax/nodes';
 import { type Evaluate, type Run } from './run';
 
-/** Function that a list function applies to each element: a lambda, or a selector in quotes. Lives only as an argument. */
+/** Function that a list function applies to each element: a lambda, or a quoted selector. It exists only as an argument. */
 export interface Lambda {
   readonly apply: (run: Run, item: unknown) => unknown;
   /** Whether it is a selector that only names a field of the element. */
@@ -10,7 +10,7 @@ export interface Lambda {
 }
 
 interface LambdaParts {
-  /** Index of the variable, or the element, in `Run.locals`. */
+  /** Index of the variable, or of the element, in `Run.locals`. */
   readonly slot: number;
   readonly body: Evaluate;
   /** Steps of one application. */
@@ -28,7 +28,7 @@ export const makeLambda = ({ slot, body, cost, span }: LambdaParts): Lambda => (
   },
 });
 
-/** A formula in quotes whose names are fields of the element. */
+/** A quoted formula whose names are fields of the element. */
 export const makeSelector = (parts: LambdaParts, text: string, isField: boolean): Lambda => {
   const { apply } = makeLambda(parts);
   return {
@@ -44,8 +44,8 @@ export const makeSelector = (parts: LambdaParts, text: string, isField: boolean)
 };
 
 /**
- * A fault inside another text (of a function value, or of a selector in quotes) as a fault at the place that uses the text. The
- * innermost place is kept as `inner`. What is no fault of a formula is answered as it is.
+ * Converts a fault inside another text (of a function value, or of a quoted selector) to a fault at the position that uses the text. The
+ * innermost position is kept as `inner`. Other errors are answered unchanged.
  */
 export const relocateFault = (error: unknown, text: string, label: string, span: Span): unknown => {
   if (!(error instanceof FormulaFault)) return error;

@@ -44,7 +44,7 @@ describe('F11: messages', () => {
     ['$nothing(1)', {}, 'no function value is named nothing'],
     ['a', { a: NaN }, 'a is not a finite number'],
     ['`my field` * 2', { 'my field': null }, '* needs a number, but `my field` has no value'],
-  ])('of %s say what is wrong', (text, fields, message) => {
+  ])('of %s describe the fault', (text, fields, message) => {
     expect(run(text, fields)).toMatchObject({ ok: false, problem: { message } });
   });
 
@@ -73,7 +73,7 @@ describe('F21: values of the host', () => {
     },
   );
 
-  it('are looked up once for each name that is reached, longest key first', () => {
+  it('are looked up once for each name that is evaluated, longest key first', () => {
     const asked: string[] = [];
     const lookup = (key: string): unknown => {
       asked.push(key);
@@ -86,7 +86,7 @@ describe('F21: values of the host', () => {
     expect(asked).toEqual([]);
   });
 
-  it('may come from a lookup that needs its object', () => {
+  it('may come from a look-up method that uses `this`', () => {
     class Fields {
       private readonly values = new Map([['a', 2]]);
       readonly now = 0;
@@ -112,7 +112,7 @@ describe('F73: failures of the host', () => {
     expect(JSON.stringify(!outcome.ok && outcome.problem)).not.toContain('secret');
   });
 
-  it('become a problem with a cause in a getter of a value too', () => {
+  it("become a problem with a cause in a value's getter too", () => {
     const hostile = {
       get b(): never {
         throw failure;
@@ -152,7 +152,7 @@ describe('F73: functions of the host', () => {
     });
   });
 
-  it('answer null where they answer nothing', () => {
+  it('answer null if they return nothing', () => {
     expect(
       run(
         "history('a')",
@@ -195,7 +195,7 @@ describe('F73: functions of the host', () => {
 });
 
 describe('F72: faults inside function values', () => {
-  it('keep the place inside', () => {
+  it('keep the inner position', () => {
     const functions = new Map([
       ['outer', { parameters: ['a'], body: compile('1 + $inner(a)') }],
       ['inner', { parameters: ['b'], body: compile('10 *\n  (1 / b)') }],
@@ -215,7 +215,7 @@ describe('F72: faults inside function values', () => {
     });
   });
 
-  it('keep the position inside of a selector too', () => {
+  it('keep the position inside a selector too', () => {
     expect(run("map([1], 'a * 2')")).toMatchObject({
       problem: { code: 'missing_value', position: 9, inner: { position: 0, length: 1, caret: 'a * 2\n^' } },
     });
@@ -223,7 +223,7 @@ describe('F72: faults inside function values', () => {
 });
 
 describe('runs', () => {
-  it('may lie within one another', () => {
+  it('may be nested', () => {
     const inner = compile('sum(map([1, 2], x => x * 10))');
     const environment: FormulaEnvironment = {
       now: 0,
@@ -259,7 +259,7 @@ const runWith = (text: string, allowance: FormulaAllowance): FormulaOutcome => {
 const size = { steps: 10, textLength: 1_000 };
 
 describe('F88: runs that share an allowance', () => {
-  it('take their steps from it until one finds too little', () => {
+  it('take their steps from it until it is used up', () => {
     const allowance = new FormulaAllowance(size);
     expect(runWith('b + b + b', allowance).ok).toBe(true);
     expect(allowance.steps).toBe(5);
@@ -279,7 +279,7 @@ describe('F88: runs that share an allowance', () => {
     expect(outcome.ok ? '' : outcome.problem.message).toContain('1000 characters of text together');
   });
 
-  it('name their own budget where that is what they exceed', () => {
+  it('name their own budget if they exceed that', () => {
     const outcome = runWith('count(range(0, 100000), x => x > 1)', new FormulaAllowance({ steps: 1e6, textLength: 1 }));
     expect(outcome.ok ? '' : outcome.problem.message).toContain('the formula takes more than 100000 steps');
   });

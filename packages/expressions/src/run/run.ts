@@ -2,18 +2,18 @@ import { FormulaFault, type FormulaProblem, problemOf } from '../formula-problem
 import { type Formula, type Span } from '../syntax/nodes';
 import { describeKind, kindOf, measureValue } from '../values/operands';
 
-/** How much one run may take; what exceeds it ends with a problem of its own. */
+/** Limits of one run; exceeding each ends the run with its own problem. */
 export interface FormulaBudget {
   /**
-   * A node costs one step when its formula, lambda or function value begins; 8 list elements or 64 UTF-16 units that a function
-   * looks at cost one more. Default 100,000.
+   * A node costs one step when its formula, lambda or function value begins; 8 list elements or 64 UTF-16 units that a function reads cost
+   * one more. Default 100,000.
    */
   readonly steps: number;
-  /** UTF-16 units of all strings that one run makes, and of all strings in a list that it answers. Default 1,000,000. */
+  /** UTF-16 units of all strings that one run makes, and of all strings in a list that it returns. Default 1,000,000. */
   readonly textLength: number;
   /** Elements of the longest list that it may make. Default 100,000. */
   readonly listLength: number;
-  /** Function values that may be under way within one another. Default 64. */
+  /** Maximum nesting of calls of function values. Default 64. */
   readonly callDepth: number;
 }
 
@@ -24,13 +24,13 @@ export const defaultFormulaBudget: FormulaBudget = Object.freeze({
   callDepth: 64,
 });
 
-/** Bounds of all runs of one evaluation together. */
+/** Limits of all runs of one evaluation together. */
 interface FormulaAllowanceSize {
   readonly steps: number;
   readonly textLength: number;
 }
 
-/** Shared by runs, which take from it what they used; a run that finds too little left ends as one that exceeds its own budget. */
+/** Shared by runs, which take from it what they use; a run that uses it up ends like one that exceeds its own budget. */
 export class FormulaAllowance {
   steps: number;
   textLength: number;
@@ -41,7 +41,7 @@ export class FormulaAllowance {
   }
 }
 
-/** Gives the value of a compiled node. */
+/** Computes the value of a compiled node. */
 export type Evaluate = (run: Run) => unknown;
 
 /** A formula as closures: reusable, and safe to run many times at once. Made by `compileFormula`. */
@@ -49,25 +49,25 @@ export interface CompiledFormula {
   readonly formula: Formula;
   /** @internal */
   readonly evaluate: Evaluate;
-  /** Steps charged when it begins: its nodes, without those of lambdas. @internal */
+  /** Steps charged when it begins: its nodes, except those of lambdas. @internal */
   readonly cost: number;
-  /** Levels of nodes below one another, lambdas and selectors included. @internal */
+  /** Maximum nesting of nodes, including lambdas and selectors. @internal */
   readonly depth: number;
-  /** Variables of lambdas that are alive at once. @internal */
+  /** Maximum number of lambda variables that are alive at once. @internal */
   readonly slots: number;
   /** Cost of compiling all regular expressions in it, in instructions. */
   readonly patternWeight: number;
 }
 
-/** A formula with parameters, called as `$name(...)`. Its names mean its parameters, and nothing else of the caller. */
+/** A formula with parameters, called as `$name(...)`. Its names refer to its parameters, never to names of the caller. */
 export interface FunctionValue {
   readonly parameters: readonly string[];
   readonly body: CompiledFormula;
 }
 
 /**
- * A function that the host adds to the language, called by its plain name. It cannot replace one of the catalogue. It must not
- * keep or change its arguments; it may throw a `FormulaFault` without a place, which becomes a problem at the call.
+ * A function that the host adds to the language, called by its plain name. It cannot replace one of the catalogue. It must not keep or
+ * change its arguments; it may throw a `FormulaFault` without a position, which becomes a problem at the call.
  */
 export interface HostFunction {
   /** Fewest and most arguments. */
@@ -79,22 +79,22 @@ export interface HostFunction {
 /** Values of names. */
 export interface FormulaScope {
   /**
-   * The value of a whole key, which may be dotted or begin with `$`; undefined where there is none. Values are JSON values, which
-   * formulas never change, and whose parts they may answer.
+   * The value of a whole key, which may be dotted or begin with `$`; undefined if there is none. Values are JSON values. Formulas never
+   * change them, but may return parts of them.
    */
   readonly lookup: (key: string) => unknown;
 }
 
 /** Everything outside a formula that its answer depends on. */
 export interface FormulaEnvironment extends FormulaScope {
-  /** Epoch milliseconds: what `now()` answers. */
+  /** Epoch milliseconds: the result of `now()`. */
   readonly now: number;
   /** Function values by name, without the `$`. */
   readonly functions?: ReadonlyMap<string, FunctionValue>;
   /** Functions that the host adds, by name. */
   readonly hostFunctions?: ReadonlyMap<string, HostFunction>;
   readonly budget?: FormulaBudget;
-  /** Bounds several runs together, beside the budget of each. */
+  /** Limits several runs together, in addition to the budget of each. */
   readonly allowance?: FormulaAllowance;
 }
 
@@ -102,19 +102,19 @@ export interface FormulaEnvironment extends FormulaScope {
 export const ELEMENTS_PER_STEP = 8;
 const UNITS_PER_STEP = 64;
 
-/** Strings up to this length are compared within the step of the node that compares them. */
+/** Strings up to this length are compared at no extra charge. */
 const FREE_UNITS = 256;
 
 const NO_LOCALS: unknown[] = [];
 
-/** One evaluation: where names get their values, and what is left of the budget. */
+/** One evaluation: the values of names, and the remaining budget. */
 export class Run {
   scope: FormulaScope;
-  /** Values of the lambdas' variables of the formula or function value under way, by slot. */
+  /** Values of the lambda variables of the current formula or function value, by slot. */
   locals: unknown[] = NO_LOCALS;
-  /** Whether a list was made, so that the answer may hold one value many times over. */
+  /** Whether a list was made, so that the answer may contain one value many times. */
   madeList = false;
-  /** Function values under way, and levels of their nodes. */
+  /** Active function values, and the nesting of their nodes. */
   calls = 0;
   levels = 0;
   readonly now: number;
@@ -138,7 +138,7 @@ export class Run {
     this.units = allowance === undefined ? budget.textLength : Math.min(budget.textLength, allowance.textLength);
   }
 
-  /** Takes what was used from what the runs of the evaluation share; once, when the run is over. */
+  /** Takes the usage from the shared allowance of the evaluation; once, when the run is over. */
   settleAllowance(): void {
     const { allowance, budget } = this;
     if (allowance === undefined) return;
@@ -155,7 +155,7 @@ export class Run {
     }
   }
 
-  /** Pays for looking at each element of a list once, and at each character of its long strings. */
+  /** Charges for one pass over the elements of a list and the characters of its long strings. */
   chargeList(list: readonly unknown[], span: Span): void {
     let steps = 1 + list.length / ELEMENTS_PER_STEP;
     for (const value of list) {
@@ -164,12 +164,12 @@ export class Run {
     this.charge(steps, span);
   }
 
-  /** Pays for looking at each character of a string once. */
+  /** Charges for one pass over the characters of a string. */
   chargeText(text: string, span: Span): void {
     if (text.length > FREE_UNITS) this.charge(text.length / UNITS_PER_STEP, span);
   }
 
-  /** Pays for a string before it is made. */
+  /** Charges for a string before it is made. */
   makeText(units: number, span: Span): void {
     this.units -= units;
     if (this.units < 0) {
@@ -177,7 +177,7 @@ export class Run {
     }
   }
 
-  /** Allows for a list before it is made. */
+  /** Checks the length of a list before it is made. */
   makeList(length: number, span: Span): void {
     this.madeList = true;
     if (length > this.budget.listLength) {
@@ -207,13 +207,13 @@ export type FormulaOutcome =
   | {
       readonly ok: false;
       readonly problem: FormulaProblem;
-      /** Error of the host, if the problem is `host_failure`; for logs, not for clients. */
+      /** The host's error, if the problem is `host_failure`; for logs, not for clients. */
       readonly cause?: unknown;
     };
 
 /**
- * Evaluates a formula. Never throws, whatever the formula, the values and the host's functions do, and ends within the budget. The value
- * is a JSON value; it may share parts with the values that were looked up, and lists of it may be frozen.
+ * Evaluates a formula. Never throws, for any formula, values and host functions, and ends within the budget. The value is a JSON value; it
+ * may share parts with values that were looked up, and its lists may be frozen.
  */
 export const runFormula = (compiled: CompiledFormula, environment: FormulaEnvironment): FormulaOutcome => {
   const run = new Run(environment);
@@ -222,7 +222,7 @@ export const runFormula = (compiled: CompiledFormula, environment: FormulaEnviro
     if (compiled.slots > 0) run.locals = [];
     run.charge(compiled.cost, compiled.formula.root);
     const value = compiled.evaluate(run);
-    // Adding 0 turns -0, which JSON does not know, into 0; subtracting itself leaves 0 of finite numbers alone.
+    // Adding 0 turns -0, which JSON does not have, into 0. A number minus itself is 0 only for finite numbers.
     if (typeof value === 'number' && value - value === 0) return { ok: true, value: value + 0 };
     return { ok: true, value: typeof value === 'boolean' ? value : settle(value, run, compiled) };
   } catch (error) {
@@ -234,7 +234,7 @@ export const runFormula = (compiled: CompiledFormula, environment: FormulaEnviro
   }
 };
 
-/** Refuses what JSON cannot hold, and lists that would be enormous as JSON. */
+/** Refuses values that JSON cannot represent, and lists that would be enormous as JSON. */
 const settle = (value: unknown, run: Run, { formula }: CompiledFormula): unknown => {
   if (typeof value === 'string') return value;
   const kind = kindOf(value);

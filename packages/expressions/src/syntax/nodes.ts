@@ -1,4 +1,4 @@
-/** A stretch of the text of a formula. */
+/** A range in the text of a formula. */
 export interface Span {
   /** UTF-16 units from 0. */
   readonly position: number;
@@ -18,12 +18,12 @@ export interface ListNode extends Span {
 }
 
 /**
- * A field, a lambda's variable, or (where the first part begins with `$`) something that the host knows by that name; then
- * perhaps members of it. Whether `a.b` is one dotted key or a member of `a` is decided when it is looked up.
+ * A field, a lambda variable, or (if the first part begins with `$`) a value of the host, possibly followed by members. Whether `a.b` is
+ * one dotted key or a member of `a` is decided at look-up.
  */
 export interface NameNode extends Span {
   readonly kind: 'name';
-  /** 1 to 32 parts, none empty. A part that was quoted may hold any characters, dots included. */
+  /** 1 to 32 parts, none empty. A quoted part may contain any characters, including dots. */
   readonly parts: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export interface ConditionalNode extends Span {
   readonly no: FormulaNode;
 }
 
-/** A call of a catalogue function or of a function that the host adds: `round(x, 2)`. */
+/** A call of a catalogue function or host function: `round(x, 2)`. */
 export interface CallNode extends Span {
   readonly kind: 'call';
   readonly name: string;
@@ -98,7 +98,7 @@ export type FormulaNode =
   | ValueCallNode
   | LambdaNode;
 
-/** The nodes directly below one, in the order in which they are written. */
+/** The direct children of a node, in text order. */
 export const childrenOf = (node: FormulaNode): readonly FormulaNode[] => {
   switch (node.kind) {
     case 'literal':
@@ -124,7 +124,7 @@ export const childrenOf = (node: FormulaNode): readonly FormulaNode[] => {
   }
 };
 
-/** How tightly each form binds, loosest first. The parser and the printer share these numbers. */
+/** Precedence of each form, loosest first. The parser and the printer share these numbers. */
 export const precedence = {
   lambda: 0,
   conditional: 1,
@@ -192,20 +192,20 @@ const bySpelling: ReadonlyMap<string, InfixOperator> = new Map([
 /** The infix operator of a spelling, aliases included. */
 export const infixOperatorOf = (spelling: string): InfixOperator | undefined => bySpelling.get(spelling);
 
-/** Words that are not names unless they are quoted or follow a dot. */
+/** Reserved words: names only if they are quoted or follow a dot. */
 export const reservedWords: ReadonlySet<string> = new Set(['true', 'false', 'null', 'and', 'or', 'not', 'in']);
 
-/** A formula that parsed. Frozen, and so is every node of it. */
+/** A parsed formula. It and all its nodes are frozen. */
 export interface Formula {
   readonly text: string;
   readonly root: FormulaNode;
 }
 
-/** Bounds of what parses; larger formulas are refused with their position. */
+/** Limits of formulas; larger ones are refused with the position. */
 export const formulaLimits = {
   /** UTF-16 units of a formula. */
   length: 10_000,
-  /** Levels of nodes below one another; a chain `a + b + c` is one level an operator. */
+  /** Maximum nesting of nodes; a chain `a + b + c` has one level per operator. */
   depth: 200,
   /** Nodes of a formula. */
   nodes: 4_000,

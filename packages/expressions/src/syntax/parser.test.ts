@@ -16,7 +16,7 @@ const problemOf = (text: string): { code: string; message: string; caret: string
 const allNodes = (node: FormulaNode): FormulaNode[] => [node, ...childrenOf(node).flatMap(allNodes)];
 
 describe('nodes', () => {
-  it('know the text that they stand for', () => {
+  it('have the range of their text', () => {
     const text = 'a.b + sum([1, "x"], v => (v) * 2)[0] ? not c : -d.e';
     const spelled = allNodes(rootOf(text)).map((node) => text.slice(node.position, node.position + node.length));
     expect(spelled).toEqual([
@@ -47,14 +47,14 @@ describe('nodes', () => {
     }
   });
 
-  it('make one name of dotted parts, and members of all else', () => {
+  it('make one name of dotted parts, and members of anything else', () => {
     expect(rootOf('a.b.c')).toMatchObject({ kind: 'name', parts: ['a', 'b', 'c'] });
     expect(rootOf('(a).b')).toMatchObject({ kind: 'member', key: 'b', object: { kind: 'name', parts: ['a'] } });
     expect(rootOf('a[0].b')).toMatchObject({ kind: 'member', key: 'b', object: { kind: 'index' } });
     expect(rootOf('`a.b`.c')).toMatchObject({ kind: 'name', parts: ['a.b', 'c'] });
   });
 
-  it('tell function values from functions', () => {
+  it('distinguish function values from functions', () => {
     expect(rootOf('f(1)')).toMatchObject({ kind: 'call', name: 'f' });
     expect(rootOf('$f(1)')).toMatchObject({ kind: 'value-call', name: 'f' });
     expect(rootOf('$a.b.c(1)')).toMatchObject({ kind: 'value-call', name: 'a.b.c' });
@@ -63,7 +63,7 @@ describe('nodes', () => {
 });
 
 describe('F11: faults', () => {
-  it('show the place', () => {
+  it('show the position', () => {
     expect(problemOf('price *\n  (quantity + )')).toMatchObject({
       code: 'unexpected_text',
       message: 'expected a value, found ")"',
@@ -98,7 +98,7 @@ describe('F11: faults', () => {
     ["'abc", "the closing ' is missing"],
     ['1e999', 'the number cannot be held exactly in double precision'],
     ['`$`(1)', 'expected an operator after the name $, found "("'],
-  ])('say what is wrong with %s', (text, message) => {
+  ])('describe the fault of %s', (text, message) => {
     expect(problemOf(text).message).toBe(message);
   });
 });
@@ -106,12 +106,12 @@ describe('F11: faults', () => {
 describe('F1: bounds', () => {
   const longest = formulaLimits.length;
 
-  it('allow the longest formula and no longer', () => {
+  it('accept the longest formula and refuse a longer one', () => {
     expect(parseFormula('1'.padEnd(longest))).toMatchObject({ ok: true });
     expect(problemOf('1'.padEnd(longest + 1))).toMatchObject({ code: 'formula_too_long', position: longest });
   });
 
-  it('answer a megabyte at once', () => {
+  it('answer a megabyte quickly', () => {
     expect(problemOf('('.repeat(1_000_000)).code).toBe('formula_too_long');
   });
 
@@ -127,7 +127,7 @@ describe('F1: bounds', () => {
     ['conditionals', (depth: number) => `${'a?1:'.repeat(depth)}1`],
     ['lambdas', (depth: number) => `${'f(x=>'.repeat(depth)}1${')'.repeat(depth)}`],
     ['members', (depth: number) => `(1)${'.a'.repeat(depth)}`],
-  ])('refuse %s that nest too deep, and only those', (_name, nest) => {
+  ])('refuse only %s that nest too deep', (_name, nest) => {
     expect(parseFormula(nest(90))).toMatchObject({ ok: true });
     expect(problemOf(nest(formulaLimits.depth * 3)).code).toBe('formula_too_deep');
   });

@@ -35,10 +35,10 @@ export const parseFormula = (text: string): FormulaParsing => {
   }
 };
 
-/** A node before it has its place; the distribution keeps the union a union. */
-type Unplaced<Node> = Node extends FormulaNode ? Omit<Node, keyof Span> : never;
+/** A node without its position; distributing over the union keeps its members distinct. */
+type Unpositioned<Node> = Node extends FormulaNode ? Omit<Node, keyof Span> : never;
 
-/** Parentheses may nest as deep as nodes, beside them; a printed formula needs no more than that. */
+/** Parentheses have a nesting limit of their own, equal to that of nodes; a printed formula needs no more. */
 const RECURSION_LIMIT = 2 * formulaLimits.depth + 2;
 
 const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
@@ -47,7 +47,7 @@ const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map<string, boolean |
   ['null', null],
 ]);
 
-/** Precedence climbing (Pratt): a prefix form, then infix forms as long as they bind tightly enough. */
+/** Precedence climbing (Pratt): a prefix form, then infix forms while they bind tightly enough. */
 class Parser {
   private readonly scanner: Scanner;
   private token: Token;
@@ -215,7 +215,7 @@ class Parser {
     );
   }
 
-  /** Elements between an opening bracket, already taken, and its closing one; a trailing comma is refused. */
+  /** Elements between an opening bracket, already consumed, and its closing one; a trailing comma is refused. */
   private separated(closing: ')' | ']', parseOne: () => FormulaNode): readonly FormulaNode[] {
     const items: FormulaNode[] = [];
     if (!this.isSymbol(closing)) {
@@ -244,9 +244,9 @@ class Parser {
     }
   }
 
-  private node(unplaced: Unplaced<FormulaNode>, position: number): FormulaNode {
-    // The parts are a fresh object of the caller's; filling it in place makes no copy.
-    const node = Object.freeze(Object.assign(unplaced, { position, length: this.end - position }) as FormulaNode); // parts and place
+  private node(unpositioned: Unpositioned<FormulaNode>, position: number): FormulaNode {
+    // The parts are a fresh object of the caller, so it is completed in place without a copy.
+    const node = Object.freeze(Object.assign(unpositioned, { position, length: this.end - position }) as FormulaNode); // parts and position
     const below = childrenOf(node).reduce((deepest, child) => Math.max(deepest, this.depths.get(child) ?? 0), 0);
     if (below >= formulaLimits.depth) this.tooDeep(node);
     if (++this.nodes > formulaLimits.nodes) {

@@ -1,13 +1,12 @@
 import { type Formula, type FormulaNode, infixOperators, precedence, reservedWords } from './nodes';
 
 /**
- * The canonical spelling of a formula: one space around infix operators, strings in double quotes, `and`, `or`, `not`, `==`,
- * `!=`, and no parentheses that change nothing. Parsing it gives the same nodes, places aside, as long as it is not longer than a
- * formula may be.
+ * The canonical spelling of a formula: one space around infix operators, strings in double quotes, `and`, `or`, `not`, `==`, `!=`, and no
+ * parentheses that change nothing. Parsing it gives the same nodes apart from positions, unless it exceeds the length limit.
  */
 export const printFormula = (formula: Formula): string => printNode(formula.root);
 
-/** Prints one node as it may stand anywhere at all. */
+/** Prints one node in a form that is valid in any context. */
 export const printNode = (node: FormulaNode): string => print(node, precedence.lambda);
 
 const PLAIN_NAME = /^\$?[\p{L}_][\p{L}\p{M}\p{N}_]*$/u;
@@ -57,7 +56,7 @@ const spellBinary = ({ operator, left, right }: FormulaNode & { kind: 'binary' }
 const spellConditional = ({ test, yes, no }: FormulaNode & { kind: 'conditional' }): string =>
   `${print(test, precedence.or)} ? ${print(yes, precedence.conditional)} : ${print(no, precedence.conditional)}`;
 
-/** Prints the object before a dot: a name would take the member as a part of itself, and a number would take the dot. */
+/** Prints the object before a dot: a name would absorb the member as a part, and a number would absorb the dot. */
 const printObject = (object: FormulaNode): string => {
   const takesTheDot = object.kind === 'name' || (object.kind === 'literal' && typeof object.value === 'number');
   return takesTheDot ? `(${printNode(object)})` : print(object, precedence.postfix);
@@ -69,7 +68,7 @@ const spellPart = (part: string, first: boolean): string =>
 const spellFunctionValue = (name: string): string =>
   !name.startsWith('$') && name.split('.').every((part) => PLAIN_NAME.test(part)) ? `$${name}` : `$${quote(name)}`;
 
-/** A name in backticks, escaped as a JSON string is and its backticks too. */
+/** A name in backticks, escaped like a JSON string, including its backticks. */
 const quote = (name: string): string => `\`${JSON.stringify(name).slice(1, -1).replaceAll('`', '\\`')}\``;
 
 const precedenceOf = (node: FormulaNode): number => {

@@ -30,7 +30,7 @@ const HINTS: Readonly<Record<string, string>> = {
   ';': 'a formula is one expression',
 };
 
-/** Cuts the text of a formula into tokens, one at a time. */
+/** Splits the text of a formula into tokens, one at a time. */
 export class Scanner {
   private position = 0;
 
@@ -91,7 +91,7 @@ export class Scanner {
     return this.fail('unexpected_character', message, { position, length: spelling.length });
   }
 
-  /** Moves past what the sticky pattern matches here. */
+  /** Advances past the match of a sticky pattern. */
   private take(pattern: RegExp): string {
     pattern.lastIndex = this.position;
     const found = pattern.exec(this.text)?.[0] ?? '';
@@ -108,7 +108,7 @@ export class Scanner {
   }
 }
 
-/** A character as it may stand in a message: controls and lone surrogates by their number. */
+/** A character for a message: control characters and lone surrogates by number. */
 const printable = (character: string): string =>
   /^[\p{C}\p{Z}]$/u.test(character)
     ? `the character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
@@ -125,8 +125,8 @@ const NAMED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: 
 const LAST_CODE_POINT = 0x10ffff;
 
 /**
- * Reads text in quotes that begins at `start` with `"`, `'` or a backtick. Escapes: \b \f \n \r \t \" \' \` \\ \/ \uXXXX
- * \u{X...}. Line breaks must be escaped. Answers what the quotes hold and the position after the closing one.
+ * Reads text in quotes that begins at `start` with `"`, `'` or a backtick. Escapes: \b \f \n \r \t \" \' \` \\ \/ \uXXXX \u{X...}. Line
+ * breaks must be escaped. Answers the content and the position after the closing quote.
  */
 const scanQuoted = (text: string, start: number): { readonly value: string; readonly end: number } => {
   const quote = text[start] ?? '"';
@@ -168,12 +168,12 @@ const matchAt = (pattern: RegExp, text: string, position: number): RegExpExecArr
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^[+-]?\d+$/;
 
-/** Longer strings are no numbers. */
+/** Longer texts are not numbers. */
 const LONGEST = 400;
 
 /**
- * The number that decimal digits write, or undefined where they write none, or one that a double cannot hold: too large, or an integer
- * that lies between two doubles and is not how the nearest is usually written.
+ * The number that decimal digits write, or undefined if they write none, or one that a double cannot represent: too large, or an integer
+ * that lies between two doubles and is not the usual notation of the nearest.
  */
 export const parseDecimal = (text: string): number | undefined => {
   if (text.length > LONGEST || !DECIMAL.test(text)) return undefined;

@@ -44,7 +44,7 @@ describe('regular expressions', () => {
     expect(parsePattern('a{900}')).toMatchObject({ ok: true, pattern: { size: expect.any(Number) } });
   });
 
-  it('know what a character costs', () => {
+  it('report the cost of a character', () => {
     const parsing = parsePattern('a{500}');
     expect(parsing.ok && parsing.pattern.size).toBeGreaterThanOrEqual(500);
   });
@@ -52,7 +52,7 @@ describe('regular expressions', () => {
 
 const MAX = 1_000_000;
 
-/** States of a pattern that has built this many bytes of them. */
+/** A pattern whose states take this many bytes. */
 const statesOf = (size: number): PatternStates & { memBudget: number; cleared: number } => ({
   maxMem: MAX,
   memBudget: MAX - size,
@@ -70,7 +70,7 @@ describe('PatternMemory', () => {
     expect(memory.used).toBe(0);
   });
 
-  it('counts a pattern once, as large as it is', () => {
+  it('counts a pattern once, with its current size', () => {
     const memory = new PatternMemory(100_000);
     const states = statesOf(20_000);
     memory.note(states);
@@ -80,7 +80,7 @@ describe('PatternMemory', () => {
     expect(memory.used).toBe(25_000);
   });
 
-  it('clears those that grew longest ago until a quarter is free', () => {
+  it('clears the patterns that grew longest ago until a quarter is free', () => {
     const memory = new PatternMemory(100_000);
     const patterns = [20_000, 20_000, 20_000, 20_000].map(statesOf);
     for (const states of patterns) memory.note(states);
@@ -93,7 +93,7 @@ describe('PatternMemory', () => {
     expect(memory.used).toBe(71_000);
   });
 
-  it('counts a pattern again that builds its states once more', () => {
+  it('counts a pattern again when it rebuilds its states', () => {
     const memory = new PatternMemory(100_000);
     const states = statesOf(90_000);
     memory.note(states);
@@ -105,7 +105,7 @@ describe('PatternMemory', () => {
   });
 });
 
-it('hostile patterns together stay within the memory of the process, and go on answering', () => {
+it('hostile patterns together stay within the memory bound, and still answer', () => {
   const letters = 'abcdefghijklmnop';
   const text = (seed: number) =>
     Array.from({ length: 20_000 }, (_, span) => letters[(span * span * seed + (span >> 3)) % 16]).join('');

@@ -1,28 +1,28 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { formulaLimits } from '../syntax/nodes';
 
-/** Memory of a compiled pattern of the texts that it has read: the states of its automaton, which it builds while it reads. */
+/** The states of a pattern's automaton, which it builds while it reads texts. */
 export interface PatternStates {
   /** Bytes that all states may take, by the count of the library; about half of what the heap holds. */
   readonly maxMem: number;
-  /** Bytes of them that are left. */
+  /** Bytes that are still available. */
   readonly memBudget: number;
-  /** Forgets all states; they are built again as texts need them. */
+  /** Drops all states; they are rebuilt as needed. */
   readonly clearCache: () => void;
 }
 
-/** Patterns with fewer bytes are not counted: almost all are, and stay, among them. */
+/** Patterns with fewer bytes are not counted; almost all stay below it. */
 const SMALL = 16_384;
 
 /**
- * Keeps the states of all patterns of a process together within a number of bytes. One hostile pattern can build 8 MB of states from one text, and a
- * rule can have hundreds of them. Patterns that built states longest ago forget theirs first.
+ * Bounds the memory of the states of all patterns of a process. One hostile pattern can build 8 MB of states from one text, and a rule can
+ * have hundreds of them. Patterns that built states longest ago drop theirs first.
  */
 export class PatternMemory {
   private readonly sizes = new Map<PatternStates, number>();
   private sum = 0;
 
-  /** @param bound Bytes that states may take together, by the count of the library. */
+  /** @param bound Maximum bytes of all states together, by the count of the library. */
   constructor(private readonly bound: number) {}
 
   /** Bytes that are counted now. */
@@ -30,7 +30,7 @@ export class PatternMemory {
     return this.sum;
   }
 
-  /** Takes note of a pattern that has just read a text. */
+  /** Records that a pattern has read a text. */
   note(states: PatternStates): void {
     const size = states.maxMem - states.memBudget;
     if (size <= SMALL) return;
@@ -42,7 +42,7 @@ export class PatternMemory {
     if (this.sum > this.bound) this.forget();
   }
 
-  /** Makes room for a while: down to three quarters of the bound. */
+  /** Frees memory down to three quarters of the bound, so that it is not called again soon. */
   private forget(): void {
     for (const [states, size] of this.sizes) {
       if (this.sum <= this.bound * 0.75) return;
@@ -53,16 +53,16 @@ export class PatternMemory {
   }
 }
 
-/** That of this process: 32 MB by count, about 70 MB of heap. */
+/** The bound of this process: 32 MB by count, about 70 MB of heap. */
 export const patternMemory = new PatternMemory(33_554_432);
 
 /** A regular expression that runs in time linear in the text. */
 export interface Pattern {
-  /** Instructions of its program: what one character costs at most. */
+  /** Instructions of its program: the maximum cost of one character. */
   readonly size: number;
   /** Cost of compiling it, in instructions: classes of Unicode cost more than one. */
   readonly weight: number;
-  /** Whether some part of the text matches; `^` and `$` tie it to the ends. */
+  /** Whether some part of the text matches; `^` and `$` anchor it to the ends. */
   readonly test: (text: string) => boolean;
 }
 
@@ -96,7 +96,7 @@ const tester = (compiled: RE2JS): Pattern['test'] => {
   };
 };
 
-/** Patterns that are refused before compilation, because compiling them takes long. */
+/** Checks that refuse patterns before compilation, because compiling them would take long. */
 const tooLarge = (source: string): string | undefined => {
   if (source.length > formulaLimits.patternLength) return `it has more than ${formulaLimits.patternLength} characters`;
   const repetitions = repetitionsIn(source);
@@ -109,7 +109,7 @@ const tooLarge = (source: string): string | undefined => {
 const unfolded = (size: string): string =>
   `its repetitions unfold to ${size} instructions; ${formulaLimits.patternSize} are allowed`;
 
-/** Repetitions as they are written; inside of classes too, which does no harm as so many never stand there. */
+/** Repetitions as written; those inside classes are also counted, which is harmless since few occur there. */
 const REPETITION = /\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}/g;
 const MOST_REPETITIONS = 10 * formulaLimits.patternSize;
 
@@ -123,7 +123,7 @@ const UNICODE_CLASS = /\\[pP]/g;
 const CLASS = /\[/g;
 const IGNORES_CASE = /\(\?[A-Za-z-]*i/;
 const BEYOND_ASCII = /[^\0-\x7f]|\\x/;
-/** Instructions that compile in the same time, as measured: 10 microseconds each. */
+/** Equivalent number of instructions by measured compilation time: 10 microseconds each. */
 const WEIGHT = { unicode: 10, folded: 25, wideFolded: 700 } as const;
 const MOST_CLASS_WEIGHT = 10_000;
 

@@ -10,7 +10,7 @@ const replace = (text: string, sought: string, replacement: string): { result: s
 };
 
 describe('replacing', () => {
-  it('announces the exact length, and does what the platform does', () => {
+  it('announces the exact length, and agrees with the platform', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '$') });
     fc.assert(
       fc.property(text, text, text, (whole, part, replacement) => {
@@ -27,7 +27,7 @@ describe('replacing', () => {
     expect(replace(`x${long}y${long}`, long, '-').result).toBe('x-y-');
   });
 
-  it('makes nothing where the announcement throws', () => {
+  it('makes no string if the announcement throws', () => {
     const refuse = (): never => {
       throw new RangeError('too long');
     };

@@ -28,7 +28,7 @@ describe('the size of a value', () => {
     ).toBe(51);
   });
 
-  it('counts one value as often as it occurs', () => {
+  it('counts a repeated value each time', () => {
     const text = 'x'.repeat(99);
     expect(measureValue([text, text, text], 1_000)).toBe(301);
   });

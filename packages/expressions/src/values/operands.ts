@@ -3,7 +3,7 @@ import { FormulaFault } from '../formula-problem';
 import { type FormulaNode } from '../syntax/nodes';
 import { printNode } from '../syntax/printer';
 
-/** Types of the language; `unsupported` is anything that JSON cannot hold: functions, class instances, symbols, big integers. */
+/** Types of the language; `unsupported` is anything that JSON cannot represent: functions, class instances, symbols, big integers. */
 type ValueKind = 'null' | 'boolean' | 'number' | 'string' | 'list' | 'object' | 'unsupported';
 
 /** The type of a value; undefined counts as null. */
@@ -29,8 +29,8 @@ const DESCRIPTIONS: Readonly<Record<ValueKind, string>> = {
 export const describeKind = (value: unknown): string => DESCRIPTIONS[kindOf(value)];
 
 /**
- * How large a value is as JSON, roughly: one for each value in it and one for each UTF-16 unit of its strings and keys. Stops, and
- * answers more than the bound, as soon as the bound is passed: a small list of lists may stand for an enormous text.
+ * Approximate size of a value as JSON: one for each value in it and one for each UTF-16 unit of its strings and keys. Stops, and answers
+ * more than the bound, as soon as the bound is exceeded: a small list of lists may stand for an enormous text.
  */
 export const measureValue = (value: unknown, bound: number): number => {
   const pending: unknown[] = [value];
@@ -55,14 +55,14 @@ export const measureValue = (value: unknown, bound: number): number => {
 /** Longer names are cut in messages. */
 const LONGEST = 60;
 
-/** Name of an operand in a message: a name by itself, all else as "this value"; never its content. */
+/** Name of an operand in a message: its name, or "this value"; never its content. */
 export const describeOperand = (node: FormulaNode): string => {
   if (node.kind !== 'name') return 'this value';
   const text = printNode(node);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 };
 
-/** The fault of a value that is not what was expected, or that is not there at all: "* needs a number, but price has no value". */
+/** The fault of a value that has another type than expected, or is missing: "* needs a number, but price has no value". */
 export const operandFault = (expected: string, operand: FormulaNode, value: unknown): FormulaFault => {
   const missing = isMissing(value);
   const state = missing ? 'has no value' : `is ${describeKind(value)}`;
@@ -70,7 +70,7 @@ export const operandFault = (expected: string, operand: FormulaNode, value: unkn
   return new FormulaFault(missing ? 'missing_value' : 'wrong_type', message, operand);
 };
 
-/** A condition: true, false, or no value, which counts as false. All else ends the run. */
+/** A condition: true, false, or no value, which counts as false. Anything else ends the run. */
 export const asCondition = (value: unknown, node: FormulaNode): boolean => {
   if (value === true) return true;
   if (value === false || isMissing(value)) return false;

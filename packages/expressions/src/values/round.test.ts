@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { roundTo } from './round';
 
-/** Rounding by hand on the decimal digits: the reference. */
+/** Reference implementation: rounding on the decimal digits. */
 const roundDigits = (digits: string, places: number): number => {
   const [whole = '0', fraction = ''] = digits.split('.');
   const padded = fraction.padEnd(places + 1, '0');
@@ -10,7 +10,7 @@ const roundDigits = (digits: string, places: number): number => {
 };
 
 describe('rounding', () => {
-  it('rounds the decimal that is written, halves away from zero', () => {
+  it('rounds the decimal notation, halves away from zero', () => {
     const decimal = fc.tuple(fc.nat(1_000_000), fc.nat(99_999_999)).map(
       ([whole, fraction]) => `${whole}.${String(fraction).padStart(8, '0')}`, // prettier-ignore
     );

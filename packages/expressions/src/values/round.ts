@@ -1,4 +1,4 @@
-/** Up to this number and this many digits, a scaled number is exact enough to tell on which side of a half it lies. */
+/** Up to this number and this many digits, a scaled number is exact enough to decide on which side of a half it lies. */
 const QUICK_LIMIT = 1e9;
 const QUICK_DIGITS = 6;
 const NEAR_HALF = 1e-3;
@@ -13,7 +13,7 @@ export const roundTo = (value: number, digits: number): number => {
   return Math.sign(value) * (roundQuickly(magnitude, digits) ?? roundDecimal(magnitude, digits));
 };
 
-/** By multiplication, where that cannot mistake the side of a half; else undefined. */
+/** By multiplication, if that cannot get the side of a half wrong; else undefined. */
 const roundQuickly = (magnitude: number, digits: number): number | undefined => {
   if (digits < 0 || digits > QUICK_DIGITS) return undefined;
   const scale = 10 ** digits;
@@ -24,23 +24,23 @@ const roundQuickly = (magnitude: number, digits: number): number | undefined => 
 
 const roundDecimal = (magnitude: number, digits: number): number => {
   const rounded = shiftPoint(Math.round(shiftPoint(magnitude, digits)), -digits);
-  // Shifted by this many digits, or rounded up, the largest numbers are no numbers any more; they have no digits behind the point to lose.
+  // Shifted by this many digits, or rounded up, the largest numbers would become infinite; they have no digits after the point.
   return Number.isFinite(rounded) ? rounded : magnitude;
 };
 
-/** More places behind the point are not counted in; ten to their power is exact. */
+/** Further digits after the point are not counted; ten to the power of this is exact. */
 const MOST_PLACES = 15;
 
 /**
- * By how many digits the point moves so that some decimals, as they are written, become whole numbers; 0 where these would have too many
- * digits to be exact.
+ * Number of digits to shift the point so that some decimals, as written, become whole numbers; 0 if these would have too many digits to be
+ * exact.
  */
 export const sharedPlaces = (values: readonly number[]): number => {
   const places = Math.max(...values.map(placesOf));
   return places <= MOST_PLACES && values.every((value) => Number.isSafeInteger(shiftPoint(value, places))) ? places : 0;
 };
 
-/** Digits behind the point of the shortest decimal that stands for a number. */
+/** Digits after the point of the shortest decimal for a number. */
 const placesOf = (value: number): number => {
   if (Number.isInteger(value)) return 0;
   const [significand = '', exponent = '0'] = String(value).split('e');

@@ -7,7 +7,7 @@ import { asObject, mismatch, writeMember } from './values';
 
 type Rows = readonly LoopState['rows'][number][number][];
 
-/** What an aggregate makes of the loop that it closes; undefined where that was skipped. */
+/** The result of an aggregate over its loop; undefined if the loop was skipped. */
 export function* combineLoop(
   { loop: at, collector, combine: plan }: Step & { readonly kind: 'aggregate' },
   { scope, states, values }: Frame,
@@ -15,7 +15,7 @@ export function* combineLoop(
   const step = scope.steps[at];
   if (states[at] !== RAN || step?.kind !== 'loop') return undefined;
   const collected = step.collectors[collector];
-  const loop = values[at] as LoopState; // what a loop that ran has for its value
+  const loop = values[at] as LoopState; // value of a loop that ran
   if (collected === undefined) return undefined;
   const rows = yield* sortInPieces(loop.rows[collector] ?? [], (a, b) => a.index - b.index);
   return plan.mode === 'items'

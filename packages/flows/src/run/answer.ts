@@ -6,7 +6,7 @@ import { FlowFault } from './outcome';
 import { PIECE, type Pieces, sortInPieces } from './pieces';
 import { writeMember } from './values';
 
-/** The answer of a flow with one result that gave a few numbers and short texts, as most do; undefined for others. */
+/** Fast path: the answer of a flow with one result of a few numbers and short texts; undefined for others. */
 export const briefAnswerOf = ({ plan, given, exit }: Activation): Readonly<Record<string, unknown>> | undefined => {
   const [result] = plan.results;
   const [parts] = given;
@@ -19,7 +19,7 @@ export const briefAnswerOf = ({ plan, given, exit }: Activation): Readonly<Recor
 const isBrief = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length < PIECE);
 
-/** The answer of a flow: what its results gave, in the order of the document (FL-60, FL-61), or what the exit says (FL-62). */
+/** The answer of a flow: the values of its results in document order (FL-60, FL-61), or those of the exit (FL-62). */
 export function* answerOf(activation: Activation): Pieces<Readonly<Record<string, unknown>>> {
   const { plan, given, exit } = activation;
   let answer: Readonly<Record<string, unknown>> = {};
@@ -60,7 +60,7 @@ const keyed = ({ key }: ResultPlan, members: unknown): Readonly<Record<string, u
   return answer;
 };
 
-/** FL-48: the answers of items in their order, whichever ended first. */
+/** FL-48: the answers of items in order, whichever ended first. */
 function* listPart(result: ResultPlan, parts: Activation['given'][number]): Pieces<Readonly<Record<string, unknown>>> {
   const list: Readonly<Record<string, unknown>>[] = [];
   for (const { members } of yield* sortInPieces(parts, (a, b) => compareOrder(a.order, b.order))) {
@@ -70,7 +70,7 @@ function* listPart(result: ResultPlan, parts: Activation['given'][number]): Piec
   return keyed(result, list);
 }
 
-/** Both objects in one; objects under the same key are merged, and of anything else the second wins. Neither is changed. */
+/** Merges two objects: objects under the same key are merged, and otherwise the second value wins. Neither is changed. */
 function* merged(
   first: Readonly<Record<string, unknown>>,
   second: Readonly<Record<string, unknown>>,

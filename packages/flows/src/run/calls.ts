@@ -2,7 +2,7 @@ import { type Activation, compareOrder, type Frame, type Order } from './frame';
 import { Notices } from './notices';
 import { type FlowNotification, type OutsideCall } from './outside';
 
-/** A step that asks the outside, and what to do with the answer. */
+/** A step that reaches out, and the handler of its answer. */
 export interface Call<T> {
   readonly frame: Frame;
   readonly index: number;
@@ -17,7 +17,7 @@ interface PendingCall {
   readonly abort: AbortController;
 }
 
-/** The calls that wait for an answer. Answers are taken over when the evaluation asks for them, in the order in which they came. */
+/** The calls that wait for an answer. The evaluation takes over answers when it is ready, in the order in which they arrived. */
 export class Calls {
   private readonly pending = new Set<PendingCall>();
   private readonly settled: (() => void)[] = [];
@@ -50,7 +50,7 @@ export class Calls {
     );
   }
 
-  /** Keeps what an answered call asks to be sent; false where that is too much, of which its step is told. */
+  /** Keeps the notifications of an answered call; false if they exceed the limit, which fails its step. */
   private keep({ frame, index }: PendingCall, asked: readonly FlowNotification[], refused: Call<never>['refused']) {
     try {
       this.notices ??= new Notices();
@@ -62,17 +62,17 @@ export class Calls {
     }
   }
 
-  /** What is to be sent, in the order of evaluation; undefined where it is nothing. */
+  /** Notifications in evaluation order; undefined if there are none. */
   get notifications(): readonly FlowNotification[] | undefined {
     return this.notices?.inOrder();
   }
 
-  /** Hands on what was answered. */
+  /** Takes over the answers that have arrived. */
   takeOver(): void {
     for (let take = this.settled.shift(); take !== undefined; take = this.settled.shift()) take();
   }
 
-  /** Ends the wait for an answer without one. */
+  /** Wakes the waiting evaluation without an answer. */
   wakeUp(): void {
     this.wake?.();
   }
@@ -85,7 +85,7 @@ export class Calls {
     });
   }
 
-  /** Whether one that comes before a place in the order of evaluation waits; within an activation, where one is given. */
+  /** Whether a call before a position in evaluation order is pending, optionally within one activation. */
   waitBefore(order: Order, activation?: Activation): boolean {
     return [...this.pending].some(
       ({ frame, index }) =>
@@ -93,14 +93,14 @@ export class Calls {
     );
   }
 
-  /** An activation ends. Where that is by its exit, gives up its calls, and what was to be sent of nodes behind the exit. */
+  /** Ends an activation. If it ends by an exit, drops its calls, and the notifications of nodes after the exit. */
   leave(activation: Activation): void {
     if (activation.exit === undefined) return;
     this.giveUp((frame) => frame.isInside(activation));
     this.notices?.leave(activation);
   }
 
-  /** Aborts those that nobody waits for any more; what they answer later is passed over. */
+  /** Aborts calls that nobody waits for; their later answers are ignored. */
   giveUp(isMeant: (frame: Frame) => boolean = () => true): void {
     for (const call of this.pending) {
       if (!isMeant(call.frame)) continue;

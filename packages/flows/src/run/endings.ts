@@ -1,25 +1,25 @@
 import { type Activation, compareOrder, type Ending, type Frame, type Order } from './frame';
 import { type FlowFailure, FlowFault } from './outcome';
 
-/** A failure, and where it happened. */
+/** A failure and its location. */
 type Failing = Ending<FlowFailure> & { readonly frame: Frame };
 
-/** What failed: a step, or what a loop gives to an aggregate. */
+/** The failed part: a step, or the values that a loop gives to an aggregate. */
 export interface FailedStep {
   readonly ref: string;
   readonly kind?: string;
 }
 
 /**
- * The exits and failures that were reached and have not taken effect. An exit counts in its activation alone, and a failure everywhere; an exit
- * undoes failures behind it in its own activation.
+ * Exits and failures that were reached but have not taken effect. An exit counts only in its activation, a failure everywhere; an exit
+ * cancels failures after it in its own activation.
  */
 export class Endings {
-  /** In the order of evaluation. */
+  /** In evaluation order. */
   private failures: readonly Failing[] = [];
   private readonly exiting = new Set<Activation>();
 
-  /** Notes an exit, unless one before it was reached already. */
+  /** Records an exit, unless an earlier one was already reached. */
   addExit(activation: Activation, exit: Ending<number>): void {
     if (activation.exit !== undefined && compareOrder(activation.exit.order, exit.order) < 0) return;
     activation.exit = exit;
@@ -42,7 +42,7 @@ export class Endings {
     this.failures = [...this.failures, { order: frame.orderOf(index), what, frame }].sort(byOrder);
   }
 
-  /** Whether a step, or an item of a loop, stands behind an exit of its flow, or of one around it, or behind a failure. */
+  /** Whether a step, or an item of a loop, comes after a failure, or after an exit of its flow or of an enclosing one. */
   areBefore(frame: Frame, index: number, ...item: readonly number[]): boolean {
     const [failure] = this.failures;
     if (failure === undefined && this.exiting.size === 0) return false;
@@ -54,7 +54,10 @@ export class Endings {
     );
   }
 
-  /** The first ending that can take effect: an activation that has its exit, or the failure of the flow. `waits`: whether an answer is missing before. */
+  /**
+   * The first ending that can take effect: an activation that has its exit, or the failure of the flow. `waits`: whether an earlier answer
+   * is pending.
+   */
   first(waits: (order: Order, activation?: Activation) => boolean): Activation | FlowFailure | undefined {
     const [failure] = this.failures;
     const exits = [...this.exiting].flatMap((activation) =>
@@ -67,12 +70,12 @@ export class Endings {
     return failure === undefined || waits(failure.order) ? undefined : failure.what;
   }
 
-  /** An activation has come to its end. */
+  /** Records the end of an activation. */
   forget(activation: Activation): void {
     this.exiting.delete(activation);
   }
 
-  /** An activation is left by its exit: what else was reached in it does not count. */
+  /** An activation ends by its exit: other endings reached in it do not count. */
   forgetInside(activation: Activation): void {
     for (const inner of this.exiting) if (inner.root.isInside(activation)) this.exiting.delete(inner);
     this.failures = this.failures.filter(({ frame }) => !frame.isInside(activation));
@@ -84,7 +87,7 @@ export const byOrder = (a: { readonly order: Order }, b: { readonly order: Order
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The failure of a flow whose own answer cannot be given. */
+/** The failure of a flow whose answer cannot be built. */
 export const failureOfAnswer = (error: unknown): FlowFailure => {
   const details = error instanceof FlowFault ? error.details : {};
   return { code: 'evaluation_failed', message: reasonOf(error), path: [], indexes: [], details, ofInput: false };

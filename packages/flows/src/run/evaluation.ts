@@ -4,10 +4,9 @@ import { type FlowPlan, type Step } from '../plan';
 import { combineLoop } from './aggregate';
 import { answerOf, briefAnswerOf, membersOf } from './answer';
 import { type Call, Calls } from './calls';
-import { evaluateHere } from './evaluate-asset';
 import { byOrder, Endings, type FailedStep, failureOfAnswer } from './endings';
 import { Activation, Frame, LoopState, RAN, SKIPPED, STARTED, WAITING } from './frame';
-import { type FlowEnd, FlowFault, type FlowOutcome, type RunOptions } from './outcome';
+import { evaluateHere, type FlowEnd, FlowFault, type FlowOutcome, type RunOptions } from './outcome';
 import { Pace, PARALLEL_ITEMS } from './pace';
 import { given, LongWork } from './pieces';
 import { FrameStack } from './stack';
@@ -17,20 +16,20 @@ import { asObject, checkOutputs, collect, gather, isOpen } from './values';
 type Input = Readonly<Record<string, unknown>>;
 
 /**
- * One evaluation of a flow, as a machine that can stop after each step and go on later.
+ * One evaluation of a flow, as a state machine that can pause after each step.
  *
- * Frames that can go on stand on a stack; the uppermost runs its steps in their order. A step that begins other steps (a loop, a subflow) puts
- * their frame on top. A step that asks the outside leaves its frame to go on with what does not depend on the answer; a frame with nothing left
- * to do but wait leaves the stack, and comes back with the answer.
+ * Runnable frames are on a stack; the top frame runs its steps in order. A step that starts other steps (a loop, a subflow) pushes their
+ * frame. After a step that reaches out, its frame continues with steps that do not depend on the answer. A frame that can only wait leaves
+ * the stack, and returns with the answer.
  *
- * An exit or a failure ends an evaluation early. Nothing behind it in the order of evaluation begins any more, and it takes effect once everything
- * before it has ended, since that may hold an ending that comes first: so the order in which calls are answered never shows (FL-84).
+ * An exit or a failure ends an evaluation early. Nothing after it in evaluation order begins any more. It takes effect once everything
+ * before it has ended, since an earlier ending may still come. So the order in which calls are answered never matters (FL-84).
  */
 export class Evaluation {
   outcome: FlowOutcome | undefined;
 
   private readonly stack = new FrameStack();
-  /** Frames whose next step, or next item, stands behind an ending that has not taken effect. */
+  /** Frames whose next step or item comes after an ending that has not taken effect. */
   private readonly held = new Set<Frame>();
   private readonly calls = new Calls();
   private readonly trace: Trace | undefined;
@@ -48,7 +47,7 @@ export class Evaluation {
     this.stack.queue(new Activation(plan, input, undefined, 0).root);
   }
 
-  /** Goes on until the outcome is there, until it must wait for answers, or until others are to run. */
+  /** Runs until the outcome is known, until it must wait for answers, or until it must yield. */
   advance(): 'done' | 'waiting' | 'paused' {
     while (this.outcome === undefined) {
       if (this.long.goOn()) this.pace.countPiece();
@@ -64,22 +63,22 @@ export class Evaluation {
     return 'done';
   }
 
-  /** Resolves when a call is answered, or when the evaluation is to end. */
+  /** Resolves when a call is answered, or when the evaluation must end. */
   answered(): Promise<void> {
     return this.calls.answered();
   }
 
-  /** Lets whoever waits for an answer look at the signal. */
+  /** Wakes the waiting evaluation so that it checks the signal. */
   wake(): void {
     this.calls.wakeUp();
   }
 
-  /** Aborts every call; the evaluation does not go on. */
+  /** Aborts every call and ends the evaluation. */
   giveUp(): void {
     this.calls.giveUp();
   }
 
-  /** Runs the steps of the uppermost frame, until another one is uppermost or it is time to look at the clock. */
+  /** Runs the steps of the top frame, until another frame is on top or it is time to check the clock. */
   private runFrame(frame: Frame): void {
     const { steps, reachesOut } = frame.scope;
     this.pace.countFrame();
@@ -106,7 +105,7 @@ export class Evaluation {
     if (frame.left === 0) this.complete(frame);
   }
 
-  /** Runs a step; what it throws is a failure of the flow. */
+  /** Runs a step; an error that it throws fails the flow. */
   private attempt(frame: Frame, step: Step, index: number): void {
     try {
       this.pace.countStep(step);
@@ -197,7 +196,7 @@ export class Evaluation {
       loop.begin(item);
       frames.push(item);
     }
-    // The first item stands uppermost.
+    // The first item is on top.
     for (const item of frames.reverse()) this.stack.queue(item);
   }
 
@@ -220,7 +219,7 @@ export class Evaluation {
     this.ran(frame, step, index, members, { inputs: members });
     if (plan?.exits !== true) return;
     this.endings.addExit(activation, { order, what: step.result });
-    // Where nothing answers later, everything before the exit has ended.
+    // If nothing answers later, everything before the exit has ended.
     if (!activation.plan.reachesOut) this.leave(activation);
   }
 
@@ -243,7 +242,7 @@ export class Evaluation {
     });
   }
 
-  /** Begins what answers later. What is thrown when it has answered is a failure of the step. */
+  /** Starts a call that answers later. An error in handling its answer fails the step. */
   private later<T>(frame: Frame, step: Step, index: number, call: Pick<Call<T>, 'ask' | 'answered' | 'refused'>): void {
     frame.states[index] = STARTED;
     const then =
@@ -267,9 +266,9 @@ export class Evaluation {
     else this.skip(frame, step, index, 'error');
   }
 
-  /** Looks at a frame again, since a step in it has ended. */
+  /** Resumes a frame, since one of its steps has ended. */
   private resume(frame: Frame): void {
-    // Where nothing answers later, steps end in their order.
+    // If nothing answers later, steps end in order.
     if (frame.scope.reachesOut) frame.next = 0;
     this.held.delete(frame);
     this.stack.queue(frame);
@@ -292,14 +291,14 @@ export class Evaluation {
     frame.left -= 1;
   }
 
-  /** Notes a failure. Its step never ends, and so its frame does not. */
+  /** Records a failure. Its step, and so its frame, never ends. */
   private fail(frame: Frame, step: FailedStep, index: number, error: unknown): void {
     frame.states[index] = STARTED;
     this.trace?.add(frame, step, { status: 'failed' });
     this.endings.addFailure(frame, step, index, error);
   }
 
-  /** Every step of a frame has ended. */
+  /** Handles a frame whose steps have all ended. */
   private complete(frame: Frame): void {
     if (frame.isRoot) return this.finish(frame.activation);
     const { parent, parentStep } = frame;
@@ -318,12 +317,12 @@ export class Evaluation {
     this.goOnWithLoop(frame);
   }
 
-  /** Begins the next item of a loop in the frame of one that has ended, or ends the loop. */
+  /** Starts the next item of a loop in the frame of one that has ended, or ends the loop. */
   private goOnWithLoop(frame: Frame): void {
     const { parent, parentStep } = frame;
     const step = parent?.scope.steps[parentStep];
     if (parent === undefined || step === undefined) return;
-    const loop = parent.values[parentStep] as LoopState; // only frames of items come here
+    const loop = parent.values[parentStep] as LoopState; // only called with frames of items
     frame.isIdle = false;
     if (loop.next < loop.items.length) {
       frame.isIdle = this.endings.areBefore(parent, parentStep, loop.next);
@@ -339,7 +338,7 @@ export class Evaluation {
     }
   }
 
-  /** An activation has come to its end, or to its exit. */
+  /** Ends an activation at its last step or its exit. */
   private finish(activation: Activation, then?: () => void): void {
     const { parent, parentStep } = activation.root;
     const step = parent?.scope.steps[parentStep];
@@ -372,7 +371,7 @@ export class Evaluation {
     this.outcome = trace === undefined ? outcome : { ...outcome, trace: trace.shown };
   }
 
-  /** Nothing can go on. Lets the first ending take effect before which nothing waits for an answer; false where there is none. */
+  /** No frame can run. Lets the first ending without earlier pending answers take effect; false if there is none. */
   private endEarly(): boolean {
     const ending = this.endings.first((order, activation) => this.calls.waitBefore(order, activation));
     if (ending === undefined) return false;
@@ -381,14 +380,14 @@ export class Evaluation {
     return true;
   }
 
-  /** Ends an activation by its exit: whatever else goes on in it is given up, and what was held back for it goes on. */
+  /** Ends an activation by its exit: its other work is dropped, and frames held back for it resume. */
   private leave(activation: Activation): void {
     const isInside = (frame: Frame): boolean => frame.isInside(activation);
     this.stack.drop(isInside);
     for (const frame of this.held) if (isInside(frame)) this.held.delete(frame);
     this.endings.forgetInside(activation);
     this.finish(activation, () => {
-      // What comes first in the order of evaluation stands uppermost.
+      // The first in evaluation order is on top.
       const held = [...this.held].map((frame) => ({ frame, order: frame.orderOf(frame.next) })).sort(byOrder);
       this.held.clear();
       for (const { frame } of held.reverse()) this.stack.queue(frame);

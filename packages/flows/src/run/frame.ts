@@ -1,26 +1,26 @@
 import { type FlowPlan, type Scope } from '../plan';
 import { type KeptOutputs } from './outside';
 
-/** What became of a step. A condition that does not hold, and a node that is skipped, are alike for what depends on them. */
+/** Outcome of a step. A condition that does not hold and a skipped node are equivalent for dependent steps. */
 export const WAITING = 0;
 export const STARTED = 1;
 export const RAN = 2;
 export const SKIPPED = 3;
 
-/** Where something stands in the order of evaluation: positions of steps and indexes of items, from the outermost on. */
+/** Position in evaluation order: positions of steps and indexes of items, outermost first. */
 export type Order = readonly number[];
 
-/** How an evaluation ends before its last step: by an exit, or by a failure. */
+/** An early end of an evaluation: an exit or a failure. */
 export interface Ending<T> {
   readonly order: Order;
   readonly what: T;
 }
 
-/** One evaluation of a flow: the one that was asked for, or that of a subflow node. */
+/** One evaluation of a flow: the requested one, or that of a subflow node. */
 export class Activation {
-  /** By result: what each gave, with its place in the order of evaluation. */
+  /** Values of each result, with their positions in evaluation order. */
   readonly given: { readonly order: Order; readonly members: Readonly<Record<string, unknown>> }[][];
-  /** The first exit that was reached so far, with the index of its result. */
+  /** The earliest exit reached so far, with the index of its result. */
   exit: Ending<number> | undefined;
   readonly root: Frame;
 
@@ -29,7 +29,7 @@ export class Activation {
     readonly input: Readonly<Record<string, unknown>>,
     parent: Frame | undefined,
     parentStep: number,
-    /** Where its answer is kept; undefined where it is not. */
+    /** Where its answer is cached; undefined if it is not. */
     readonly kept?: KeptOutputs,
   ) {
     this.given = plan.results.map(() => []);
@@ -37,15 +37,15 @@ export class Activation {
   }
 }
 
-/** The steps of a scope on their way: those of a flow, or those of one item of a loop. */
+/** The running steps of a scope: those of a flow, or those of one item of a loop. */
 export class Frame {
   readonly states: Uint8Array;
   readonly values: unknown[];
-  /** Step to look at next. */
+  /** The next step. */
   next = 0;
   /** Steps that have not ended. */
   left: number;
-  /** Whether it stands on the stack of frames that can go on. */
+  /** Whether it is on the stack of runnable frames. */
   isQueued = false;
   /** Whether its item has ended, and the next one may not begin yet. */
   isIdle = false;
@@ -56,7 +56,7 @@ export class Frame {
     readonly scope: Scope,
     readonly activation: Activation,
     readonly parent: Frame | undefined,
-    /** The step of the parent that it belongs to. */
+    /** The parent's step that it belongs to. */
     readonly parentStep: number,
   ) {
     this.left = scope.steps.length;
@@ -64,7 +64,7 @@ export class Frame {
     this.values = [];
   }
 
-  /** Makes it ready for another item. */
+  /** Resets it for another item. */
   reset(item: unknown, index: number): void {
     this.states.fill(WAITING);
     this.next = 0;
@@ -83,7 +83,7 @@ export class Frame {
     return this.activation === activation || (this.parent?.isInside(activation) ?? false);
   }
 
-  /** The frame of the same activation that stands some loops further out. */
+  /** The frame of the same activation that is some loops further out. */
   outwards(loops: number): Frame {
     // A plan never leads out of its own activation.
     return loops === 0 || this.parent === undefined ? this : this.parent.outwards(loops - 1);
@@ -95,7 +95,7 @@ export class Frame {
     return this.isRoot ? [...around, step] : [...around, this.index, step];
   }
 
-  /** Refs from the outermost subflow node to a step. */
+  /** Refs from the outermost subflow node down to a step. */
   pathOf(step: { readonly ref: string }): readonly string[] {
     const { parent, parentStep, isRoot } = this;
     if (parent === undefined) return [step.ref];
@@ -103,20 +103,20 @@ export class Frame {
     return isRoot && subflow !== undefined ? [...parent.pathOf(subflow), step.ref] : parent.pathOf(step);
   }
 
-  /** Indexes of the items around it, from the outermost loop on. */
+  /** Indexes of the enclosing items, outermost loop first. */
   get indexes(): readonly number[] {
     const around = this.parent?.indexes ?? [];
     return this.isRoot ? around : [...around, this.index];
   }
 }
 
-/** A loop on its way. */
+/** A running loop. */
 export class LoopState {
-  /** Next item to begin with. */
+  /** The next item to start. */
   next = 0;
   /** Items that have begun and not ended. */
   active = 0;
-  /** By collector: values by position of the input, of each item that counts, in the order in which they ended. */
+  /** By collector: the values of each counting item by input position, in the order in which items ended. */
   readonly rows: { readonly index: number; readonly values: readonly unknown[] }[][];
 
   constructor(
@@ -126,7 +126,7 @@ export class LoopState {
     this.rows = Array.from({ length: collectors }, () => []);
   }
 
-  /** Gives a frame the next item. */
+  /** Assigns the next item to a frame. */
   begin(frame: Frame): void {
     frame.reset(this.items[this.next], this.next);
     this.next += 1;
@@ -134,7 +134,7 @@ export class LoopState {
   }
 }
 
-/** Negative where `a` comes before `b`. */
+/** Negative if `a` comes before `b`. */
 export const compareOrder = (a: Order, b: Order): number => {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index += 1) {

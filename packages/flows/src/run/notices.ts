@@ -7,20 +7,20 @@ import { type FlowNotification } from './outside';
 const MAX_NOTIFICATIONS = 100;
 const MAX_BYTES = 262_144;
 
-/** What nodes asked to be sent, with their places in the order of evaluation. */
+/** Requested notifications, with their positions in evaluation order. */
 interface Notice {
   readonly frame: Frame;
   readonly order: Order;
   readonly notifications: readonly FlowNotification[];
 }
 
-/** Gathers what the nodes of a run ask to be sent. Which of it counts depends on the flow, and not on which node answered first (FL-89). */
+/** Collects the notifications of a run's nodes. Which of them count depends on the flow, not on which node answered first (FL-89). */
 export class Notices {
   private kept: readonly Notice[] = [];
   private count = 0;
   private bytes = 0;
 
-  /** Throws where the run asks for more than it may. */
+  /** Throws if the run exceeds its limits. */
   add(frame: Frame, index: number, notifications: readonly FlowNotification[]): void {
     this.count += notifications.length;
     for (const { content } of notifications) this.bytes += Buffer.byteLength(content);
@@ -37,7 +37,7 @@ export class Notices {
     this.kept = [...this.kept, { frame, order: frame.orderOf(index), notifications }];
   }
 
-  /** An activation is left by its exit: what stands behind the exit is not sent. */
+  /** An activation ends by its exit: notifications after the exit are dropped. */
   leave(activation: Activation): void {
     const { exit } = activation;
     if (exit === undefined) return;
@@ -46,7 +46,7 @@ export class Notices {
     );
   }
 
-  /** In the order of evaluation. Undefined where nothing is to be sent. */
+  /** In evaluation order. Undefined if there are none. */
   inOrder(): readonly FlowNotification[] | undefined {
     if (this.kept.length === 0) return undefined;
     return [...this.kept].sort(byOrder).flatMap(({ notifications }) => notifications);

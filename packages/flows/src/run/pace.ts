@@ -2,16 +2,16 @@ import { type Step } from '../plan';
 import { FlowFault, type RunOptions } from './outcome';
 
 const MAX_STEPS = 1_000_000;
-/** Items of one loop that wait for answers at once. */
+/** Maximum items of one loop that wait for answers at once. */
 export const PARALLEL_ITEMS = 8;
-/** Work between two looks at the time, in steps; a rule is worth several, since it may take long itself. */
+/** Steps between two checks of the time; a rule counts as several, since it may take long. */
 const WORK_PER_LOOK = 128;
 const WORK_OF_RULE = 32;
 
-/** Counts the steps of a run, and says when others are to run. */
+/** Counts the steps of a run, and decides when it must yield. */
 export class Pace {
   steps = 0;
-  /** Work since the last look at the time. */
+  /** Steps since the last check of the time. */
   private work = 0;
   private readonly maxSteps: number;
 
@@ -19,7 +19,7 @@ export class Pace {
     this.maxSteps = options.maxSteps ?? MAX_STEPS;
   }
 
-  /** A step begins. Throws where the run has taken too many. */
+  /** Counts a step. Throws if the run exceeds its maximum. */
   countStep({ kind }: Step): void {
     this.steps += 1;
     this.work += kind === 'rule' || kind === 'origin' ? WORK_OF_RULE : 1;
@@ -28,12 +28,12 @@ export class Pace {
     throw new FlowFault(message, { reason: 'too_many_steps', limit: this.maxSteps });
   }
 
-  /** The steps of a flow or of an item begin or go on: an item of a loop without nodes is work, too. */
+  /** Counts a start or continuation of a flow or an item: an item of a loop without nodes is work, too. */
   countFrame(): void {
     this.work += 1;
   }
 
-  /** A piece of work that takes long has been done. */
+  /** Counts a piece of work that takes long. */
   countPiece(): void {
     this.work = WORK_PER_LOOK;
   }
@@ -42,7 +42,7 @@ export class Pace {
     return this.work >= WORK_PER_LOOK;
   }
 
-  /** Whether the run may go on at once. */
+  /** Whether the run may continue without yielding. */
   mayGoOn(): boolean {
     if (!this.isTimeToLook) return true;
     this.work = 0;

@@ -1,13 +1,13 @@
-/** Work that takes long, in pieces of some hundred microseconds: it yields after each. */
+/** Long work in pieces of some hundred microseconds, with a yield after each. */
 export type Pieces<T> = Generator<undefined, T>;
 
 /** Values that one piece of work handles. */
 export const PIECE = 1_000;
 
-/** Work that is done already. */
+/** Work that is already finished. */
 export const given = <T>(value: T): Pick<Pieces<T>, 'next'> => ({ next: () => ({ done: true, value }) });
 
-/** At most one piece of work that is under way; whoever evaluates goes on with it before anything else. */
+/** Holds at most one piece of work in progress, which the evaluation continues before anything else. */
 export class LongWork {
   private next: (() => void) | undefined;
 
@@ -15,7 +15,7 @@ export class LongWork {
     return this.next !== undefined;
   }
 
-  /** Does the first piece at once. What `done` throws goes to `failed`, too. */
+  /** Does the first piece at once. Errors of `done` also go to `failed`. */
   begin<T>(pieces: Pick<Pieces<T>, 'next'>, done: (value: T) => void, failed: (error: unknown) => void): void {
     this.next = () => {
       try {
@@ -31,7 +31,7 @@ export class LongWork {
     this.next();
   }
 
-  /** Does the next piece; false where nothing is under way. */
+  /** Does the next piece; false if there is none. */
   goOn(): boolean {
     if (this.next === undefined) return false;
     this.next();
@@ -39,7 +39,7 @@ export class LongWork {
   }
 }
 
-/** The list in order; the same list where it is in order already. Equal members keep their order. */
+/** The sorted list; the same list if it is already sorted. The sort is stable. */
 export function* sortInPieces<T>(list: readonly T[], compare: (a: T, b: T) => number): Pieces<readonly T[]> {
   if (yield* isInOrder(list, compare)) return list;
   let sorted: readonly T[] = yield* sortedParts(list, compare);
@@ -55,7 +55,7 @@ function* isInOrder<T>(list: readonly T[], compare: (a: T, b: T) => number): Pie
   return true;
 }
 
-/** Each part of the size of a piece in its order. */
+/** Sorts each part of the size of a piece. */
 function* sortedParts<T>(list: readonly T[], compare: (a: T, b: T) => number): Pieces<readonly T[]> {
   const sorted: T[] = [];
   for (let begin = 0; begin < list.length; begin += PIECE) {
@@ -65,7 +65,7 @@ function* sortedParts<T>(list: readonly T[], compare: (a: T, b: T) => number): P
   return sorted;
 }
 
-/** Parts of a width, each of which is in order, merged two by two. */
+/** Merges neighbouring sorted parts of a width. */
 function* mergedPairs<T>(list: readonly T[], width: number, compare: (a: T, b: T) => number): Pieces<readonly T[]> {
   const merged: T[] = [];
   for (let begin = 0; begin < list.length; begin += 2 * width) {

@@ -1,4 +1,4 @@
-/** A value of a vault on its way to a node that may use it. Traces, errors and JSON show its name alone (FL-91). */
+/** A value from a vault for a node that may use it. Traces, errors and JSON show only its name (FL-91). */
 export class Secret {
   readonly #value: string;
 
@@ -9,7 +9,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The secret itself, for the port that needs it. */
+  /** The plain secret, for the port that needs it. */
   reveal(): string {
     return this.#value;
   }

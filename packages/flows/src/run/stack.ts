@@ -1,6 +1,6 @@
 import { type Frame } from './frame';
 
-/** Frames that can go on; the uppermost does. */
+/** Runnable frames; the top one runs. */
 export class FrameStack {
   private frames: Frame[] = [];
 
@@ -8,20 +8,20 @@ export class FrameStack {
     return this.frames.at(-1);
   }
 
-  /** Puts a frame on top, unless it stands on the stack already. */
+  /** Pushes a frame, unless it is already on the stack. */
   queue(frame: Frame): void {
     if (frame.isQueued) return;
     frame.isQueued = true;
     this.frames.push(frame);
   }
 
-  /** Takes the uppermost frame from the stack. */
+  /** Pops the top frame. */
   park(frame: Frame): void {
     this.frames.pop();
     frame.isQueued = false;
   }
 
-  /** Takes out all frames that are meant. */
+  /** Removes all matching frames. */
   drop(isMeant: (frame: Frame) => boolean): void {
     for (const frame of this.frames) if (isMeant(frame)) frame.isQueued = false;
     this.frames = this.frames.filter((frame) => !isMeant(frame));

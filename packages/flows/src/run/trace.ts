@@ -2,18 +2,18 @@ import { isMissing } from '@decision/values';
 import { type Frame } from './frame';
 import { Secret } from './secret';
 
-/** What became of one node. Shown to clients as it is. */
+/** Trace entry of one node, as clients see it. */
 export interface TraceEntry {
   readonly ref: string;
-  /** Subflow nodes around it, from the outermost on. */
+  /** Enclosing subflow nodes, outermost first. */
   readonly within?: readonly string[];
-  /** Indexes of the items around it. */
+  /** Indexes of the enclosing items. */
   readonly indexes?: readonly number[];
   readonly status: 'ran' | 'skipped' | 'failed';
-  /** Why it was skipped: its gates were shut, or nothing that it takes ran; `condition`: it asked, and the answer was no. */
+  /** Why it was skipped: its gates were shut, or none of its sources ran; `condition`: its own condition did not hold. */
   readonly reason?: 'gate' | 'inputs' | 'condition' | 'error';
   readonly duration_ms?: number;
-  /** Rows of a rule that made its answer. */
+  /** Positions of the rule's rows that made its answer. */
   readonly matched?: readonly number[];
   /** Whether a node that reaches out was answered from a cache. */
   readonly cached?: true;
@@ -21,14 +21,14 @@ export interface TraceEntry {
   readonly outputs?: unknown;
 }
 
-/** What a step is known to have become, beside its place and status. */
+/** Details of a step's outcome, besides its position and status. */
 export type Note = Omit<TraceEntry, 'ref' | 'within' | 'indexes' | 'status'>;
 
-/** Entries of a trace, and characters of the inputs or outputs that one of them shows. */
+/** Maximum entries of a trace, and characters of inputs or outputs that one entry shows. */
 const MAX_ENTRIES = 1_000;
 const MAX_SHOWN = 2_000;
 
-/** Records what becomes of each node (FL-90). */
+/** Records the outcome of each node (FL-90). */
 export class Trace {
   readonly entries: TraceEntry[] = [];
   not_listed = 0;
@@ -60,7 +60,7 @@ export class Trace {
   }
 }
 
-/** A copy that fits a trace: texts are cut, and what goes beyond the size is described. */
+/** A copy that fits into a trace: texts are cut, and larger parts are replaced by a description. */
 const shorten = (value: unknown): unknown => {
   let left = MAX_SHOWN;
   const copy = (part: unknown, depth: number): unknown => {

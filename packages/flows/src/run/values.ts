@@ -32,7 +32,7 @@ const valueOf = ({ up, step, from, path, type }: Source, reader: Frame): unknown
   return isObject(value) ? readOwn(value, path) : undefined;
 };
 
-/** The values that enter a step, by input; undefined where all their nodes were skipped (FL-22, FL-23). */
+/** The values that enter a step, by input; undefined if all their nodes were skipped (FL-22, FL-23). */
 export const gather = (inputs: readonly InputPlan[], frame: Frame): unknown[] | undefined => {
   let ran = inputs.length === 0;
   const values: unknown[] = [];
@@ -64,8 +64,8 @@ export const asObject = (inputs: readonly InputPlan[], values: readonly unknown[
 };
 
 /**
- * Sets a member of an object that the caller made; a path with dots makes nested objects on the way. What stands there already and belongs to
- * somebody else is copied, and what is no object gives way.
+ * Sets a member of an object that the caller made; a path with dots makes nested objects. Existing objects that others own are copied, and
+ * other values are replaced.
  */
 export const writeMember = (target: Record<string, unknown>, { segments }: FieldPath, value: unknown): void => {
   const last = segments.length - 1;
@@ -80,7 +80,7 @@ export const writeMember = (target: Record<string, unknown>, { segments }: Field
   defineOwn(owner, segments[last] ?? '', value);
 };
 
-/** Holds a node to the types that it declares for its outputs (FL-31). */
+/** Checks a node's outputs against its declared types (FL-31). */
 export const checkOutputs = (outputs: readonly OutputPlan[], given: unknown): void => {
   if (!isObject(given)) return;
   for (const { path, key, type } of outputs) {
@@ -89,7 +89,7 @@ export const checkOutputs = (outputs: readonly OutputPlan[], given: unknown): vo
   }
 };
 
-/** Whether a value may stand where a type is asked for; a missing one always may. */
+/** Whether a value fits a type; a missing one always does. */
 export const fitsType = (value: unknown, type: EdgeType): boolean => {
   if (isMissing(value)) return true;
   switch (type) {
@@ -118,7 +118,7 @@ export const mismatch = (subject: string, expected: EdgeType, value: unknown, fi
   });
 };
 
-/** What an aggregate takes of an item that has ended; undefined where the item is left out (FL-44, FL-47). */
+/** The values that an aggregate takes from a finished item; undefined if the item is left out (FL-44, FL-47). */
 export const collect = (
   { inputs, gates, filters }: Collector,
   frame: Frame,

@@ -17,7 +17,7 @@ export const NOW = Date.UTC(2026, 0, 15);
 
 type Fields = Readonly<Record<string, FieldType>>;
 
-/** A rule that answers formulas over its inputs, whatever they are. */
+/** A rule that answers formulas over any inputs. */
 export const formulaRule = (
   slug: string,
   inputs: Fields,
@@ -40,7 +40,7 @@ export const ruleAsset = (slug: string, table: RuleTable, version = 1): Compiled
 
 /** The rules that flows of the tests use. */
 export const rules: readonly CompiledRuleAsset[] = [
-  // Takes everything that a test sends, and adds nothing to it.
+  // Accepts everything that a test sends, and adds nothing.
   ruleAsset('input', {
     requestSchema: [
       { key: 'n', type: 'number' },
@@ -90,7 +90,8 @@ export const node = (name: string, fields: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Connections, one a line: `a.out -> b.in` carries a value (`a.out -> b` under the name of the output), `a => b` gates. The first dot ends the ref.
+ * Connections, one per line: `a.out -> b.in` carries a value (`a.out -> b` under the name of the output), `a => b` gates. The first dot
+ * ends the ref.
  */
 export const wires = (lines: string): NonNullable<FlowGraph['connections']>[number][] =>
   lines
@@ -108,7 +109,7 @@ export const wires = (lines: string): NonNullable<FlowGraph['connections']>[numb
       return { from, to, output: output.join('.'), ...(input.length > 0 ? { input: input.join('.') } : {}) };
     });
 
-/** A graph that begins with an origin `in`, of a rule that takes everything. */
+/** A graph that begins with an origin `in` of a rule that accepts everything. */
 export const graph = (nodes: readonly FlowNode[], lines: string): FlowGraph => ({
   nodes: [node('in:origin', { rule: 'input' }), ...nodes],
   connections: wires(lines),
@@ -124,7 +125,7 @@ export const compiled = (
 export const problemsOf = (flow: FlowGraph, flows: readonly FlowPlan[] = []): readonly FlowProblem[] =>
   checkFlow(flow, assetsOf(flows), { id: 'flow-tested', slug: 'tested' }).problems;
 
-/** Evaluates a flow that reaches out for nothing. */
+/** Evaluates a flow that does not reach out. */
 export const solve = (
   flow: FlowGraph | FlowPlan,
   input: unknown = {},

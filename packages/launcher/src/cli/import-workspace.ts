@@ -7,8 +7,8 @@ import { type WorkspaceAddress } from '../workspace/importers';
 const USAGE = 'Usage: pnpm workspace:import <folder>, for instance examples/starter.';
 
 /**
- * `pnpm workspace:import <folder>`: into the workspace of `DECISION_API_KEY` at `DECISION_URL`, else into the one that runs in this
- * checkout. Throws {@link LaunchError} with what to do.
+ * `pnpm workspace:import <folder>`: imports into the workspace of `DECISION_API_KEY` at `DECISION_URL`, else into the stack that runs in
+ * this checkout. Throws {@link LaunchError} with the remedy.
  */
 export const importFromCommandLine = async (
   root: string,
@@ -19,7 +19,7 @@ export const importFromCommandLine = async (
   const [folder, ...rest] = args;
   if (folder === undefined || rest.length > 0) throw new LaunchError(USAGE);
   const address = addressOf(root, environment);
-  // Package managers run scripts in the root of the checkout and note where they were called.
+  // Package managers run scripts in the root of the checkout and pass the caller's directory in a variable.
   const directory = resolve(environment['INIT_CWD'] ?? process.cwd(), folder);
   await importWorkspace({ ...address, directory, onWritten: (file, what) => say(`${file}: ${what}`) });
 };
@@ -27,7 +27,7 @@ export const importFromCommandLine = async (
 const addressOf = (root: string, environment: NodeJS.ProcessEnv): WorkspaceAddress => {
   const connection = readConnection(localPaths(root).connection);
   const baseUrl = environment['DECISION_URL'] ?? connection?.base_url;
-  // A key of this checkout is nothing for another service.
+  // The key of this checkout must not be sent to another service.
   const known = environment['DECISION_URL'] === undefined ? connection?.api_key : undefined;
   const apiKey = environment['DECISION_API_KEY'] ?? known;
   if (baseUrl === undefined) throw new LaunchError('Nothing runs here: type `npm start`, or set DECISION_URL.');

@@ -24,7 +24,7 @@ import { openServiceLogs } from '../service-logs';
 import { createTerminal, describePeople, type Terminal, welcome } from '../terminal';
 import { readExamples, seedExamples } from '../workspace/import-workspace';
 
-/** Parts that have been started so far, newest last; they are stopped backwards. */
+/** Parts started so far, newest last; they are stopped in reverse order. */
 interface Opened {
   readonly what: string;
   readonly close: () => Promise<void> | void;
@@ -34,10 +34,13 @@ const READY_DEADLINE_MS = 60_000;
 const CACHE_PREFIX = 'decision:';
 const SERVICE_LOGIN = 'decision_services';
 
-/** What may be written behind `npm start --`. */
+/** Options of `npm start --`. */
 const PASSTHROUGH = '--passthrough';
 
-/** `npm start` after installing and building: everything from the servers to the welcome, until a signal ends it. */
+/**
+ * `npm start` after installing and building: starts everything and prints the welcome; a signal ends it. See
+ * docs/adr/0003-launcher-package.md.
+ */
 export const start = async (root: string, words: readonly string[] = []): Promise<void> => {
   const terminal = createTerminal(
     (text) => process.stdout.write(text),
@@ -57,7 +60,7 @@ export const start = async (root: string, words: readonly string[] = []): Promis
   }
 };
 
-/** Whether a signing proxy is to stand in front. Throws {@link LaunchError} for words that it does not know. */
+/** Whether to start a signing proxy in front. Throws {@link LaunchError} for unknown options. */
 const readWords = (words: readonly string[]): boolean => {
   const unknown = words.filter((word) => word !== PASSTHROUGH);
   if (unknown.length > 0)
@@ -139,7 +142,7 @@ const startServers = (paths: LocalPaths, settings: LaunchSettings, terminal: Ter
       terminal.say(`${server}: ${message}${elapsedMs > 0 ? ` (${(elapsedMs / 1000).toFixed(1)} s)` : ''}`),
   });
 
-/** The proxy that says who people are, one port above the ingress where that is free. */
+/** The proxy that authenticates people, one port above the ingress if that is free. */
 const startProxy = async (fleet: Fleet, { environment }: LaunchPeople): Promise<SigningProxy> => {
   const options = { target: fleet.baseUrl, email: environment['ADMIN_EMAIL'] ?? '' };
   const port = Number(new URL(fleet.baseUrl).port) + 1;
@@ -163,7 +166,7 @@ const prepare = async (
     names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
     knownApiKey: known?.api_key,
     admin,
-    // The embedded database's user owns the server.
+    // The user of the embedded database is a superuser.
     ...(stack.controls.database === undefined ? {} : { serviceLogin: SERVICE_LOGIN }),
     onProgress: (what) => terminal.say(what),
   });
@@ -181,15 +184,15 @@ interface Seeding {
 }
 
 /**
- * Flows may ask the credit bureau of the examples, which runs on this machine: examples/credit-bureau.mjs. Nodes of type vault read variables that
- * begin with FLOW_SECRET_, unless the environment says what they read.
+ * Flows may ask the credit bureau of the examples, which runs on this machine: examples/credit-bureau.mjs. Nodes of type vault read
+ * variables that begin with FLOW_SECRET_, unless the environment sets the prefix.
  */
 const flowEnvironment = ({ FLOW_VAULT_GRANTS: grants }: NodeJS.ProcessEnv): Readonly<Record<string, string>> => ({
   FLOW_API_ALLOWED_HOSTS: '127.0.0.1:8099',
   FLOW_VAULT_GRANTS: grants ?? '* environment:FLOW_SECRET_',
 });
 
-/** The examples come once a workspace: what a person changed or deleted afterwards stays as it is. */
+/** The examples are imported once per workspace, so later changes and deletions are kept. */
 const seedOnce = async ({ root, paths, fleet, workspace, terminal }: Seeding): Promise<void> => {
   const known = readPrivateJson(paths.apiKey) as { seeded?: boolean } | undefined; // our own file
   if (known?.seeded === true) return;

@@ -4,28 +4,28 @@ import { PROXY_SECRET_HEADER } from '@decision/service-kit';
 import { SESSION_HEADER } from '@decision/sessions';
 import { hopFree } from './hop-headers';
 
-/** What the adapter says of a person who may come in. */
+/** The adapter's answer about an admitted person. */
 export interface LetIn {
-  /** Goes to the service; undefined for a path that asks for nobody. */
+  /** Headers for the service; undefined for a path without a session. */
   readonly session: string | undefined;
-  /** Go to the browser. */
+  /** Cookies for the browser. */
   readonly cookies: readonly string[];
 }
 
 interface Outcomes {
   readonly letIn: (letIn: LetIn) => void;
-  /** Given the refusal of the adapter, which is the answer. */
+  /** Called with the refusal of the adapter, which becomes the answer. */
   readonly refuse: (answer: IncomingMessage) => void;
-  /** Given a sentence that says why the adapter did not answer. */
+  /** Called with the reason why the adapter did not answer. */
   readonly fail: (sentence: string) => void;
 }
 
-/** Asks the adapter whether requests of people may go on. */
+/** Asks the adapter whether to admit requests of people. */
 export interface Asker {
   readonly agent: Agent;
-  /** Requests with an API key, probes, and what the adapter answers itself are not asked about. */
+  /** Not called for requests with an API key, probes, and the adapter's own paths. */
   isNeeded(incoming: IncomingMessage, path: string, service: ServiceName): boolean;
-  /** Asks, and calls exactly one of the outcomes, or none where the client has gone. */
+  /** Asks, and calls exactly one of the outcomes, or none if the client has gone. */
   about(incoming: IncomingMessage, outgoing: ServerResponse, outcomes: Outcomes): void;
 }
 
@@ -35,15 +35,15 @@ interface AskerOptions {
 }
 
 const ADAPTER: ServiceName = 'auth-proxy-adapter';
-/** Paths that say how a process is; they answer although nobody can be let in. */
+/** Paths of probes, which answer even if nobody can be admitted. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/api/health', '/api/metrics']);
-/** Longer than the adapter takes to let somebody new in, ms. */
+/** Longer than the adapter takes to admit a new person, ms. */
 const DEADLINE_MS = 10_000;
-/** Questions that run at once; the adapter is not flooded. Further requests are answered 503. */
+/** Maximum concurrent questions, so that the adapter is not flooded. Further requests are answered 503. */
 const MAX_ASKED = 512;
 const MAX_SOCKETS = 64;
 
-/** Headers of the request that its question does not have: those of its body, and those that the ingress writes itself. */
+/** Headers of the request that are not sent with the question: those of the body, and those that the ingress sets. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['content-length', 'content-type', 'content-encoding', 'expect', 'accept-encoding'],
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-uri', 'x-forwarded-method'],
@@ -123,7 +123,7 @@ const ask = (
   question.end();
 };
 
-/** Every header as it came, so that one that came twice is seen to have; then what the ingress knows. */
+/** Every header as received, so that duplicates are visible; then those of the ingress. */
 const questionHeaders = (incoming: IncomingMessage, proxySecret: string): string[] => {
   const raw = hopFree(incoming.rawHeaders);
   const kept: string[] = [];

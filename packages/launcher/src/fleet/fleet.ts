@@ -41,9 +41,9 @@ const serviceEnvironment = (
       }),
   MQ_TOPIC_PREFIX: names.topicPrefix,
   MAX_WORKERS: String(partitions),
-  // The ingress says who called it, and proves itself with PROXY_SECRET.
+  // The ingress forwards the caller's address, and proves itself with PROXY_SECRET.
   TRUSTED_PROXIES: '1',
-  // Everything together must have stopped ten seconds after Ctrl-C.
+  // Everything must have stopped ten seconds after Ctrl-C.
   SHUTDOWN_DRAIN_MS: '2500',
   // The ingress is stopped first.
   SHUTDOWN_GRACE_MS: '0',
@@ -62,13 +62,13 @@ export interface FleetOptions {
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
   /** Processes of a service; the ingress sends requests to the ready ones in turn. Default: one. */
   readonly replicas?: Partial<Record<ServiceName, number>>;
-  /** An address that takes a service's place at the ingress. */
+  /** An address that replaces a service at the ingress. */
   readonly overrideOf?: (service: ServiceName) => string | undefined;
-  /** The longest pause before a process that died again and again is started again, ms. Default: 10,000. */
+  /** The longest pause before a repeatedly dying process is restarted, ms. Default: 10,000. */
   readonly restartAfterAtMostMs?: number;
   readonly onLine: (service: ServiceName, line: string) => void;
   readonly onNotice: (sentence: string) => void;
-  /** Called whenever a service has been started, again or for the first time. */
+  /** Called after each start of a service, including the first. */
   readonly onStart?: () => void;
 }
 
@@ -82,7 +82,7 @@ export interface Fleet {
   readonly environment: Readonly<Record<string, string>>;
   /** Resolves once every process answers ready; rejects with `LaunchError` naming the service that does not. */
   ready(deadlineMs: number): Promise<void>;
-  /** Ingress first, then the services that admit work, then those that do it. Idempotent; at most 8 s. */
+  /** Stops the ingress, then the services that admit work, then those that do it. Idempotent; takes at most 8 s. */
   stop(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ const SERVICE_STOP_MS = 3_500;
 
 export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
   const replicas = new Map<ServiceName, Replicas>();
-  // A secret of this start: services are started with it, and those that an engineer adds read it from the connection file.
+  // A secret of this start: services receive it, and those that an engineer starts by hand read it from the connection file.
   const proxySecret = randomBytes(32).toString('base64url');
   const ingress = await startIngress({
     proxySecret,

@@ -9,7 +9,7 @@ export const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** The same raw headers, names and values in turn, without those of one connection. */
+/** The raw headers, alternating names and values, without those of one connection. */
 export const hopFree = (raw: readonly string[]): string[] => {
   const kept: string[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {

@@ -20,34 +20,37 @@ interface IngressOptions {
   readonly port: number;
   /** Current address of a service, or undefined while it is down. */
   readonly urlOf: (service: ServiceName) => string | undefined;
-  /** Secret that proves the ingress to services, so that they believe what it says of its clients: PROXY_SECRET. */
+  /** Secret that authenticates the ingress to services, so that they trust its statements about clients: PROXY_SECRET. */
   readonly proxySecret: string;
-  /** Whether the adapter is asked about requests of people: those without an API key. Default false: there is no adapter, and API keys alone count. */
+  /**
+   * Whether the adapter is asked about requests of people: those without an API key. Default false: there is no adapter, and only API keys
+   * count.
+   */
   readonly asksAdapter?: boolean;
 }
 
 export interface Ingress {
   readonly url: string;
-  /** Stops accepting, lets requests in flight finish until the deadline, then cuts them. Idempotent. */
+  /** Stops accepting, lets requests in flight finish until the deadline, then closes their connections. Idempotent. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** Idle time of a connection, ms: longer than clients keep theirs, so that the client closes first and no request meets a closed connection. */
+/** Idle time of a connection, ms: longer than that of clients, so that the client closes first and no request meets a closed connection. */
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * The local counterpart of the charts' ingress: one address, the route table of the contracts, bodies streamed both ways and
- * nothing else. See docs/adr/0033-libraries-tried.md. It adds no header but the forwarding ones and the proof that they are its own, and changes no body.
+ * The local counterpart of the charts' ingress: one address, the route table of the contracts, bodies streamed both ways and nothing else.
+ * See docs/adr/0033-libraries-tried.md. It adds no header but the forwarding ones and the proof that they are its own, and changes no body.
  */
 export const startIngress = async (options: IngressOptions): Promise<Ingress> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
   const ask = options.asksAdapter === true ? createAsker(options) : undefined;
-  // The services enforce deadlines for bodies; time in which a service holds a body back must not end the request here.
+  // The services enforce deadlines for bodies; time in which a service does not read a body must not end the request here.
   const server = createServer({
     ...{ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
     maxHeaderSize: fixedLimits.headerBytes,
   });
-  // Bytes that are no request are refused with a body, after the answers to the requests that came whole before them.
+  // Bytes that are not a request are refused with a body, after the answers to earlier complete requests.
   const clientErrors = handleClientErrors(server, () => undefined);
   server.on('request', (incoming, outgoing) => {
     clientErrors.track(outgoing);
@@ -69,7 +72,7 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
 
 interface Forwarding extends IngressOptions {
   readonly agent: Agent;
-  /** Undefined where there is no adapter to ask. */
+  /** Undefined if there is no adapter. */
   readonly ask: Asker | undefined;
 }
 
@@ -97,7 +100,7 @@ const forward = (incoming: IncomingMessage, outgoing: ServerResponse, options: F
 
 interface Sending extends Forwarding {
   readonly service: ServiceName;
-  /** What the adapter said of the person; undefined where it was not asked. */
+  /** The adapter's answer about the person; undefined if it was not asked. */
   readonly letIn: LetIn | undefined;
 }
 
@@ -155,8 +158,8 @@ const passBack = (
   outgoing: ServerResponse,
   cookies: readonly string[],
 ): void => {
-  // A response that comes before the body has been read, such as a refusal of its size, ends the connection, but only after the client
-  // has had time to read it: closing while the client still sends would reset the connection and lose the response.
+  // A response before the body has been read, such as a refusal of its size, closes the connection, but only after the client has had time
+  // to read it: closing while the client still sends would reset the connection and lose the response.
   const early = !incoming.complete;
   const headers = [...hopFree(answer.rawHeaders), ...cookies.flatMap((cookie) => ['set-cookie', cookie])];
   outgoing.writeHead(
@@ -191,7 +194,7 @@ const forwardedHeaders = (
   headers['x-forwarded-proto'] = 'http';
   headers['x-forwarded-host'] = incoming.headers.host;
   headers[PROXY_SECRET_HEADER] = proxySecret;
-  // What a client writes there is never handed on.
+  // The client's values of these headers are never forwarded.
   headers[SESSION_HEADER] = session;
   if (session === undefined) delete headers[SESSION_HEADER];
   return headers;

@@ -17,25 +17,25 @@ import { generateApiKey, hashApiKeySecret, hashPassword, parseApiKey } from '@de
 import { LaunchError } from '../launch-error';
 import { type FleetNames, type ServerAddresses } from './fleet';
 
-/** The workspace that a fleet serves and a key that may do everything in it. */
+/** The workspace of a fleet, and a key with all entitlements in it. */
 export interface PreparedWorkspace {
   readonly workspaceId: string;
   readonly apiKey: string;
-  /** The URL for the services: with the role of `serviceLogin`, else the given one. */
+  /** The URL for the services: with the role of `serviceLogin`, if given. */
   readonly databaseUrl: string;
 }
 
 interface PrepareOptions {
   readonly addresses: ServerAddresses;
   readonly names: FleetNames;
-  /** A key that an earlier start made; it is used again as long as it works. */
+  /** A key from an earlier start; it is reused as long as it works. */
   readonly knownApiKey: string | undefined;
   /**
-   * A role that services log in with instead of the user of the given URL; it is made, or gets a new password. For databases whose user owns the server;
-   * an operator brings a URL whose user is fit for services.
+   * A role for the services' login instead of the user of the given URL; it is made, or gets a new password. Only for databases whose user
+   * is a superuser; operators give a URL with a suitable user.
    */
   readonly serviceLogin?: string;
-  /** The admin who signs in with a password; undefined: none is made. */
+  /** An admin with a password; undefined: none is made. */
   readonly admin?: { readonly email: string; readonly password: string } | undefined;
   readonly onProgress: (what: string) => void;
 }
@@ -78,7 +78,9 @@ const createTopics = async (
   }
 };
 
-/** The known key where it may act in the workspace, else a new one with the role "admin". Takes the URL of an administrator of the database. */
+/**
+ * The known key if it may act in the workspace, else a new one with the role "admin". Takes the URL of an administrator of the database.
+ */
 export const ensureAdminKey = async (
   databaseUrl: string,
   workspaceId: string,
@@ -116,7 +118,7 @@ export const ensureAdminKey = async (
   }
 };
 
-/** Makes the admin of the workspace and gives it the password, where it does not have it already. */
+/** Makes the admin of the workspace and sets its password, unless it has that password already. */
 const ensureAdminPassword = async (
   databaseUrl: string,
   workspaceId: string,
@@ -130,7 +132,7 @@ const ensureAdminPassword = async (
     const access = { workspaceId, userGroups: undefined, actor: 'launcher' };
     await database.inWorkspace(access, async (transaction) => {
       const admin = await ensureAdmin(transaction, email);
-      // An admin of another address has come meanwhile, and has a password of its own.
+      // Another admin has signed in meanwhile, with a password of its own.
       if (admin.email.toLowerCase() === email.toLowerCase()) await setPassword(transaction, admin.id, passwordHash);
     });
   } finally {

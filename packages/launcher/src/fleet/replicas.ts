@@ -6,8 +6,8 @@ import { type ServiceProcess } from './service-process';
 export interface Replicas {
   readonly processes: readonly ServiceProcess[];
   /**
-   * Address of the process for the next request: the ready ones in turn; where none is ready, those that live, which say themselves what
-   * they lack. Undefined where none lives.
+   * Address of the process for the next request: the ready ones in turn; if none is ready, the running ones, which answer with what they
+   * lack. Undefined if none runs.
    */
   nextUrl(): string | undefined;
   /** Stops the readiness probes. */
@@ -64,7 +64,7 @@ const probe = (url: string, timeoutMs = 1_000): Promise<{ status: number; body: 
 
 const READY_POLL_MS = 100;
 
-/** Waits until `url` answers 200. Throws {@link LaunchError} with the last answer once the deadline has passed. */
+/** Waits until `url` answers 200. Throws {@link LaunchError} with the last answer after the deadline. */
 export const waitUntilReady = async (name: string, url: string, deadlineMs: number): Promise<void> => {
   const until = Date.now() + deadlineMs;
   let last: Awaited<ReturnType<typeof probe>>;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { type ServiceName } from '@decision/contracts';
 import { isAlive } from '../local-files';
 
-/** Addresses of services that an engineer runs by hand, looked up again at most once a second. */
+/** Addresses of services that an engineer runs by hand, read again at most once a second. */
 interface RouteOverrides {
   urlOf(service: ServiceName): string | undefined;
 }
 
 const REFRESH_MS = 1_000;
 
-/** Reads `<service>.json` files `{url, pid}`; one whose process is gone does not count. */
+/** Reads `<service>.json` files `{url, pid}`; those of dead processes are ignored. */
 export const createRouteOverrides = (directory: string, now: () => number): RouteOverrides => {
   let readAt = Number.NEGATIVE_INFINITY;
   let urls = new Map<string, string>();

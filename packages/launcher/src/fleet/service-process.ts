@@ -9,17 +9,17 @@ interface ServiceProcessOptions {
   readonly script: string;
   readonly port: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Gets every line that the process prints. */
+  /** Called with every line that the process prints. */
   readonly onLine: (service: ServiceName, line: string) => void;
-  /** Gets a sentence for each unexpected end and the restart after it. */
+  /** Called with a sentence for each unexpected end and the restart after it. */
   readonly onNotice: (sentence: string) => void;
-  /** Called after each start, the first included; the process id is a new one each time. */
+  /** Called after each start, including the first, with the new process id. */
   readonly onStart?: () => void;
-  /** The longest pause before a process that died again and again is started again, ms. Default: 10,000. */
+  /** The longest pause before a repeatedly dying process is restarted, ms. Default: 10,000. */
   readonly restartAfterAtMostMs?: number | undefined;
 }
 
-/** One service as a child process that is started again when it dies. */
+/** One service as a child process that is restarted when it dies. */
 export interface ServiceProcess {
   readonly name: ServiceName;
   readonly url: string;
@@ -29,7 +29,7 @@ export interface ServiceProcess {
 }
 
 const RESTART = { initialMs: 250, maxMs: 10_000 };
-/** A process that lived this long did start; the next death begins the back-off anew. */
+/** A process that lived this long was stable; the next death starts from the shortest pause. */
 const HEALTHY_AFTER_MS = 30_000;
 /** Exit code of a service that refuses its configuration: a restart cannot help, so the launcher reports it once. */
 const CONFIGURATION_REFUSED = 78;
@@ -77,14 +77,14 @@ export const startServiceProcess = (options: ServiceProcessOptions): ServiceProc
 };
 
 /**
- * Arguments of every service's Node: names of TypeScript in stacks, and room for young objects (MiB, three times of it at most), because under load
- * the default of 16 is collected so often that what is still in flight is copied many times.
+ * Arguments of every service's Node: TypeScript names in stacks, and a larger young generation (semi-space in MiB; three times of it at
+ * most), because under load the default of 16 is collected so often that objects in flight are copied many times.
  */
 const NODE_ARGUMENTS = ['--enable-source-maps', '--max-semi-space-size=32'];
 
 const spawnService = ({ name, script, port, environment, onLine }: ServiceProcessOptions): ChildProcess => {
   const child = spawn(process.execPath, [...NODE_ARGUMENTS, script], {
-    // A process group of its own: Ctrl-C reaches only the launcher, which then stops everything in order.
+    // A process group of its own: Ctrl-C then reaches only the launcher, which stops everything in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment, PORT: String(port), HOST: '127.0.0.1' },

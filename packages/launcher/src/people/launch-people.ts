@@ -1,25 +1,25 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { readPrivateJson, writePrivateJson } from '../local-files';
 
-/** How people reach a stack that was started here. */
+/** How people reach the local stack. */
 export interface LaunchPeople {
   /** Variables for every service. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The admin who signs in with a password; undefined where a proxy says who people are. */
+  /** The admin who signs in with a password; undefined if a proxy authenticates people. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
 }
 
 interface LaunchPeopleOptions {
-  /** File that keeps what was drawn by an earlier start. */
+  /** File with the secrets that an earlier start generated. */
   readonly file: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** `npm start -- --passthrough`: with a proxy that signs tokens in front. */
+  /** `npm start -- --passthrough`: with a token-signing proxy in front. */
   readonly withProxy: boolean;
   /** Address of the ingress. */
   readonly baseUrl: string;
 }
 
-/** Variables about people that are handed on as they are. */
+/** Variables about people that are passed on unchanged. */
 const HANDED_ON = [
   ...['EXTERNAL_AUTH_TOKEN_PASSTHROUGH', 'EXTERNAL_AUTH_HEADER', 'EXTERNAL_AUTH_CLAIM_ID', 'EXTERNAL_AUTH_CLAIM_EMAIL'],
   ...['EXTERNAL_AUTH_CLAIM_NAME', 'EXTERNAL_AUTH_PUBLIC_PATHS', 'JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'ADMIN_EMAIL'],
@@ -31,8 +31,8 @@ const HANDED_ON = [
 const DEFAULT_ADMIN = 'admin@example.com';
 
 /**
- * The variables about people: those of the own environment, and where nothing there asks for passthrough, or `withProxy` does, the rest drawn here and kept.
- * Passthrough that the environment asks for gets nothing beside what the environment has, so that what is missing is seen.
+ * The variables about people: those of the environment. Without passthrough, or with `withProxy`, missing ones are generated and kept. If
+ * the environment asks for passthrough, nothing is added, so that missing variables are noticed.
  */
 export const openLaunchPeople = ({ file, environment, withProxy, baseUrl }: LaunchPeopleOptions): LaunchPeople => {
   const given = Object.fromEntries(

@@ -10,7 +10,7 @@ interface SigningProxyOptions {
   readonly port: number;
   /** Address of the ingress. */
   readonly target: string;
-  /** Who everybody is until they choose. */
+  /** The identity of everybody until they choose one. */
   readonly email: string;
 }
 
@@ -24,8 +24,8 @@ const EMAIL = /^[^\s@;,"\\]{1,100}@[^\s@;,"\\]{1,100}$/;
 const TOKEN_SECONDS = 300;
 
 /**
- * A stand-in for the authenticating proxy of a company, to try token passthrough on one machine: it listens on loopback, believes whoever it is told to
- * be (`/as/<email>` chooses), and attaches a token that it signs with a secret of its own to every request without an API key.
+ * A stand-in for a company's authenticating proxy, to try token passthrough on one machine. It listens on loopback, accepts any chosen
+ * identity (`/as/<email>`), and attaches a token signed with its own secret to every request without an API key.
  */
 export const startSigningProxy = async ({ port, target, email }: SigningProxyOptions): Promise<SigningProxy> => {
   const agent = new Agent({ keepAlive: true });

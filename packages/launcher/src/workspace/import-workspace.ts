@@ -15,8 +15,8 @@ interface ImportWorkspaceOptions extends WorkspaceAddress {
 const MAX_SHOWN_FAULTS = 20;
 
 /**
- * Writes a workspace that is kept as files through the API, as any client would. Every file is read and checked before the first is sent;
- * an import that was cut short is repeated whole. Throws {@link LaunchError} that names the file.
+ * Writes a workspace kept as files through the API, like any client. Every file is read and checked before the first is sent; an
+ * interrupted import can be repeated as a whole. Throws {@link LaunchError} that names the file.
  */
 export const importWorkspace = async ({
   directory,
@@ -33,7 +33,7 @@ export const importWorkspace = async ({
   }
 };
 
-/** Says which file the API refused. */
+/** Names the file that the API refused. */
 const refuse =
   (file: string) =>
   (cause: unknown): never => {
@@ -54,7 +54,7 @@ const readChecked = (directory: string) => {
   return folders;
 };
 
-/** A misspelt folder must not pass for an empty one. */
+/** A misspelt folder must not be taken for an empty one. */
 const requireKnownFolders = (directory: string): void => {
   const known = importers.map(({ folder }) => folder);
   if (!existsSync(directory)) throw new LaunchError(`There is no folder ${directory}.`);
@@ -65,7 +65,7 @@ const requireKnownFolders = (directory: string): void => {
   throw new LaunchError(`${directory} has the folder ${strangers.join(', ')}; a workspace has ${known.join(', ')}.`);
 };
 
-/** One example: the body of an import; its rule has a sample request and the expected response. */
+/** One example: the body of an import; its rule contains a sample request and the expected response. */
 export interface Example {
   readonly file: string;
   readonly rule: RuleImport;
@@ -91,7 +91,7 @@ interface FlowExample {
 export const readFlowExamples = (root: string): readonly FlowExample[] =>
   readWorkspaceFolder(starterOf(root), 'flows').map(({ content }) => content as unknown as FlowExample); // our own files
 
-/** Imports the workspace that comes with a checkout and answers the slugs of its rules and flows. Throws `LaunchError` with the API's answer. */
+/** Imports the example workspace of a checkout and answers the slugs of its rules and flows. Throws `LaunchError` with the API's answer. */
 export const seedExamples = async (root: string, baseUrl: string, apiKey: string): Promise<readonly string[]> => {
   await importWorkspace({ directory: starterOf(root), baseUrl, apiKey });
   const rules = readExamples(root).map(({ file, rule }) => rule.slug ?? file);

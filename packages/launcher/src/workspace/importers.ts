@@ -6,19 +6,22 @@ interface Importer {
   readonly folder: string;
   /** Fault of a file, checked before anything is sent; undefined if there is none. */
   readonly faultOf: (content: WorkspaceFile['content']) => string | undefined;
-  /** Writes the assets of one file, by the names and ids in it, so that a repetition creates no second one. Returns a description of the assets written. */
+  /**
+   * Writes the assets of one file, identified by their names and ids, so that a repetition creates no duplicates. Returns a description of
+   * the assets written.
+   */
   readonly write: (client: WorkspaceClient, content: WorkspaceFile['content']) => Promise<string>;
-  /** Completes the assets of one file once those of every file of the folder are written. */
+  /** Completes the assets of one file after those of all files of the folder have been written. */
   readonly complete?: (client: WorkspaceClient, content: WorkspaceFile['content']) => Promise<void>;
 }
 
 /** The API as an importer uses it. */
 interface WorkspaceClient {
-  /** Sends JSON to a path under /api/v1 and answers the body. Throws {@link LaunchError} with the API's answer where it refuses. */
+  /** Sends JSON to a path under /api/v1 and answers the body. Throws {@link LaunchError} with the API's answer if it refuses. */
   send(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<unknown>;
 }
 
-/** Address of a workspace, and a key that may write it. */
+/** Address of a workspace, and a key with write access. */
 export interface WorkspaceAddress {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -50,7 +53,7 @@ const reach = async (url: string, request: RequestInit): Promise<Response> => {
   }
 };
 
-/** The part of the API's answer about a context that an import needs. */
+/** The part of the API's context answer that an import needs. */
 interface KnownContext {
   readonly id: string;
 }
@@ -62,9 +65,9 @@ interface GivenRelationship {
 }
 
 /**
- * The body of `POST /admin/contexts`, with its `relationships`: bodies of theirs in which `to` names the other context. A context is found again by its
- * name. Formulas may read relationships, and those need both contexts: so contexts come first, without formulas, and are completed when all
- * of them are there.
+ * The body of `POST /admin/contexts`, with its `relationships`: their bodies, in which `to` names the other context. A context is
+ * identified by its name. Formulas may read relationships, and those need both contexts. So contexts are written first without formulas,
+ * and completed once all exist.
  */
 const contexts: Importer = {
   folder: 'contexts',
@@ -76,7 +79,7 @@ const contexts: Importer = {
   },
   write: async (client, { relationships: _later, ...body }) => {
     const name = String(body['name']);
-    const schema = { ...(body['schema'] as object), derived: [] }; // as faultOf found it
+    const schema = { ...(body['schema'] as object), derived: [] }; // checked by faultOf
     if ((await find(client, name)) === undefined) await client.send('POST', '/admin/contexts', { ...body, schema });
     return `context ${JSON.stringify(name)}`;
   },
@@ -99,7 +102,7 @@ const isRelationship = (given: unknown): given is GivenRelationship =>
 
 const find = async (client: WorkspaceClient, name: string): Promise<KnownContext | undefined> => {
   const found = await client.send('GET', `/admin/contexts?name=${encodeURIComponent(name)}`);
-  return (found as readonly KnownContext[])[0]; // a list, as no page was asked for
+  return (found as readonly KnownContext[])[0]; // a list, since no page was requested
 };
 
 const mustFind = async (client: WorkspaceClient, name: string): Promise<KnownContext> => {
@@ -135,7 +138,7 @@ const values: Importer = {
 const countOf = (written: unknown): number =>
   Array.isArray(written) ? written.length : (written as { processed: number }).processed; // a list, or a summary of many
 
-/** Documents of rules or flows are found again by their ids, so that each import changes what is there. */
+/** Documents of rules or flows are identified by their ids, so that each import updates the existing ones. */
 const documents = (kind: 'rule' | 'flow', defaults: object): Importer => ({
   folder: `${kind}s`,
   faultOf: ({ [kind]: document }) => {
@@ -143,7 +146,7 @@ const documents = (kind: 'rule' | 'flow', defaults: object): Importer => ({
     return typeof document['id'] === 'string' ? undefined : `lacks the "id" of the ${kind}, by which it is found again`;
   },
   write: async (client, { [kind]: document }) => {
-    const body = { [kind]: { ...defaults, ...(document as object) } }; // as faultOf found it
+    const body = { [kind]: { ...defaults, ...(document as object) } }; // checked by faultOf
     const { slug } = (await client.send('POST', `/admin/${kind}s/import`, body)) as { slug: string }; // what imports answer
     return `${kind} ${slug}`;
   },
@@ -155,5 +158,5 @@ const rules = documents('rule', { _publish: true });
 /** The body of `POST /admin/flows/import`, which publishes a flow unless it says `"_publish": false`. */
 const flows = documents('flow', {});
 
-/** Every folder that a workspace can have, in the order in which its assets need each other. */
+/** Every folder that a workspace can have, in dependency order of its assets. */
 export const importers: readonly Importer[] = [objects, values, contexts, rules, flows];

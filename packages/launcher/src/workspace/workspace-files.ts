@@ -15,8 +15,8 @@ const MAX_SCRIPT_OUTPUT_BYTES = 64 * 1024 * 1024;
 const READABLE = /\.(json|mjs)$/;
 
 /**
- * The files of one folder of a workspace, by name: JSON files, and scripts that print one. None where there is no such folder. Throws
- * {@link LaunchError} for a file that holds no JSON object.
+ * The files of one folder of a workspace, by name: JSON files, and scripts that print one. Empty if there is no such folder. Throws {@link
+ * LaunchError} for a file that is not a JSON object.
  */
 export const readWorkspaceFolder = (workspace: string, folder: string): readonly WorkspaceFile[] => {
   const directory = join(workspace, folder);
@@ -54,7 +54,7 @@ const parse = (text: string, file: string): unknown => {
   }
 };
 
-/** Whether a value is an object as JSON makes them: no null and no list. */
+/** Whether a value is a JSON object: neither null nor a list. */
 export const isObject = (value: unknown): value is WorkspaceFile['content'] =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

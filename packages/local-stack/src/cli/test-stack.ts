@@ -13,7 +13,7 @@ import type { TestStackAddresses } from '../test-stack';
  */
 const main = async (addressFile: string): Promise<void> => {
   const directory = mkdtempSync(join(tmpdir(), 'decision-test-stack-'));
-  // As root the database runs as another user, who must get through.
+  // When run as root, the database runs as another user, who needs access to the directory.
   chmodSync(directory, 0o711);
   try {
     await runUntilAsked(directory, addressFile);
@@ -48,7 +48,7 @@ const printProgress = ({ server, message, elapsedMs }: StackProgress): void => {
   process.stderr.write(`  ${server}: ${message} (${(elapsedMs / 1000).toFixed(1)} s)\n`);
 };
 
-/** Renamed into place: a visible file is complete. */
+/** Renamed into place, so that a visible file is complete. */
 const writeAddresses = (path: string, { databaseUrl, cacheUrl, mqBrokers }: RunningStack): void => {
   const addresses: TestStackAddresses = { databaseUrl, cacheUrl, mqBrokers };
   writeFileSync(`${path}.partial`, JSON.stringify(addresses), { mode: 0o600 });

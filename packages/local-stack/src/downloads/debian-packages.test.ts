@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canInstallPackages, installPackages } from './debian-packages';
 
-/** A package manager that writes down what it is told, and knows every package but one. */
+/** A package manager that records its arguments, and knows every package but one. */
 const FAKE = `#!/bin/sh
 echo "$@" >>"$0.calls"
 case "$*" in *no-such-package*) echo "E: Unable to locate package" >&2; exit 100;; esac
@@ -36,7 +36,7 @@ describe('installPackages', () => {
     ]);
   });
 
-  it('says what it could not install, and why', async () => {
+  it('reports what it could not install, and why', async () => {
     const failed = installPackages(['no-such-package']);
     await expect(failed).rejects.toMatchObject({ code: 'missing_program' });
     await expect(failed).rejects.toThrow(/could not install no-such-package:\nE: Unable to locate package/);

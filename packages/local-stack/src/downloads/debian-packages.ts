@@ -8,7 +8,7 @@ const DEADLINE_MS = 600_000;
 export const canInstallPackages = (): boolean =>
   process.getuid?.() === 0 && existsSync('/etc/debian_version') && findProgram('apt-get') !== undefined;
 
-/** Two servers may want packages at once, and the package manager lets only one of its kind run. */
+/** Two servers may want packages at once, and only one package manager can run at a time. */
 let queue: Promise<unknown> = Promise.resolve();
 let listsUpdated = false;
 

@@ -41,7 +41,7 @@ describe('fetchOnce', () => {
       ...more,
     });
 
-  it('fills a folder, and does not fill it again', async () => {
+  it('fills a folder only once', async () => {
     const folder = await fetch();
     expect(folder).toBe(join(downloads, 'tool-1'));
     expect(readFileSync(join(folder, 'whole'), 'utf8')).toBe('content');
@@ -56,7 +56,7 @@ describe('fetchOnce', () => {
     expect(existsSync(join(folder, 'whole'))).toBe(true);
   });
 
-  it('fills once for several callers at the same time, and tells the others which process they wait for', async () => {
+  it('fills once for several concurrent callers, and tells the others which process they wait for', async () => {
     const folders = await Promise.all([fetch(), fetch(), fetch()]);
     expect(new Set(folders).size).toBe(1);
     expect(fills).toBe(1);

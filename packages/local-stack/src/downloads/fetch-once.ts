@@ -24,8 +24,8 @@ const LOCK_DEADLINE_MS = 900_000;
 const NOTICE_MS = 10_000;
 
 /**
- * The folder, filled once however many processes ask at the same time: one of them fills a directory beside it and renames
- * that, so that the folder is never incomplete; the others wait.
+ * The folder, filled once even if many processes ask at the same time. One of them fills a directory beside it and renames that, so that
+ * the folder is never incomplete; the others wait.
  */
 export const fetchOnce = async (fetch: Fetch): Promise<string> => {
   const target = join(fetch.downloads, fetch.name);
@@ -48,7 +48,7 @@ const fill = async (fetch: Fetch, target: string): Promise<void> => {
   const notice = setInterval(() => fetch.say('still fetching'), NOTICE_MS);
   try {
     await fetch.fill(partial);
-    // Made for its owner alone, as temporary directories are; what is in it is no secret.
+    // Temporary directories are private to their owner, but the content is not secret.
     chmodSync(partial, 0o755);
     renameSync(partial, target);
   } finally {
@@ -57,7 +57,7 @@ const fill = async (fetch: Fetch, target: string): Promise<void> => {
   }
 };
 
-/** Removes the remains of a killed process; nobody else fills this folder while we hold its lock. */
+/** Removes the remains of a killed process; nobody else fills this folder while this process holds its lock. */
 const removeAbandoned = ({ downloads, name }: Fetch): void => {
   for (const entry of readdirSync(downloads)) {
     if (entry.startsWith(`${name}${PARTIAL}`)) rmSync(join(downloads, entry), { recursive: true, force: true });
@@ -82,7 +82,7 @@ const lockedForTooLong = (pid: number, path: string): StackError =>
 
 const DEADLINE_MS = 600_000;
 
-/** Runs Maven quietly with these arguments. @throws {StackError} where it is missing or fails. */
+/** Runs Maven quietly with these arguments. @throws {StackError} if it is missing or fails. */
 export const runMaven = async (context: ServerContext, args: readonly string[]): Promise<void> => {
   const command = await requireMaven(context);
   const quiet = ['--quiet', '--batch-mode', '--no-transfer-progress', '--strict-checksums'];

@@ -34,11 +34,11 @@ describe('exchange', () => {
     expect(String(await ask(port, 2))).toBe('?!');
   });
 
-  it('has no answer where nothing listens', async () => {
+  it('has no answer if nothing listens', async () => {
     expect(await ask(await freePort(), 1)).toBeUndefined();
   });
 
-  it('has no answer where the connection ends early', async () => {
+  it('has no answer if the connection ends early', async () => {
     expect(await ask(await serve((socket) => socket.end('x')), 2)).toBeUndefined();
   });
 
@@ -46,7 +46,7 @@ describe('exchange', () => {
     expect(await ask(await serve(() => undefined), 1)).toBeUndefined();
   });
 
-  it('has no answer from a server that does not come to an end', async () => {
+  it('has no answer from a server that answers endlessly', async () => {
     const port = await serve((socket) => {
       socket.write(Buffer.alloc(100_000));
     });

@@ -5,8 +5,8 @@ const ANSWER_LIMIT = 64 * 1024;
 const ANSWER_DEADLINE_MS = 1_000;
 
 /**
- * Connects to a loopback port, sends the bytes, and resolves with the bytes received as soon as `isComplete` accepts it.
- * Undefined where nothing listens, the connection ends early, or one second has passed.
+ * Connects to a loopback port, sends the bytes, and resolves with the bytes received as soon as `isComplete` accepts it. Undefined if
+ * nothing listens, the connection ends early, or one second passes.
  */
 export const exchange = (
   port: number,

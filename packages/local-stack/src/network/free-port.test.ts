@@ -10,7 +10,7 @@ describe('freePort', () => {
     expect(await isPortFree(ports[0] ?? 0)).toBe(true);
   });
 
-  it('passes over a port that somebody listens on', async () => {
+  it('skips a port in use', async () => {
     const next = (await freePort()) + 1; // a block of ports is given out in order
     const server = createServer().listen(next, '127.0.0.1');
     await once(server, 'listening');

@@ -3,13 +3,13 @@ import { createServer, type Server } from 'node:net';
 import { StackError } from '../stack-options';
 
 /**
- * Chosen ports lie below the range from which operating systems take the local ends of connections (32768 on Linux, 49152
- * on macOS). Inside it a client that retries while its server is down can be given the server's own port.
+ * Chosen ports lie below the ephemeral range, from which operating systems choose the local ports of connections (32768 on Linux, 49152 on
+ * macOS). Inside it a client that retries while its server is down could be given the server's own port.
  */
 const LOWEST = 20_000;
 const ABOVE_HIGHEST = 32_000;
 /**
- * A process takes whole blocks: it listens on the first port of a block until it ends, so that the system gives the block to no other process, and
+ * A process reserves whole blocks: it listens on the first port of a block until it ends, so that no other process takes the block, and
  * hands out the others. A server may begin to listen seconds after it was given its port, or again after a crash.
  */
 const BLOCK = 16;
@@ -19,7 +19,7 @@ const ATTEMPTS = 200;
 let left: number[] = [];
 let queue: Promise<unknown> = Promise.resolve();
 
-/** A port on 127.0.0.1 that nothing listens on. No other call gets it as long as this process lives, in whichever process. */
+/** A port on 127.0.0.1 that nothing listens on. No other call in any process gets it as long as this process lives. */
 export const freePort = (): Promise<number> => {
   const port = queue.then(nextPort);
   queue = port.catch(() => undefined);
@@ -39,7 +39,7 @@ const takeBlock = async (): Promise<number[]> => {
     const first = LOWEST + randomInt((ABOVE_HIGHEST - LOWEST) / BLOCK) * BLOCK;
     const server = await listen(first);
     if (server === undefined) continue;
-    server.unref(); // held to the end of this process, without holding it up
+    server.unref(); // kept open until this process ends, without keeping it alive
     return Array.from({ length: BLOCK - 1 }, (_, index) => first + 1 + index);
   }
   throw new StackError('start_failed', `No free ports were found between ${LOWEST} and ${ABOVE_HIGHEST - 1}.`);

@@ -6,7 +6,7 @@ export interface Identity {
   readonly key: string;
 }
 
-/** A certificate that vouches for itself, and may vouch for others. */
+/** A self-signed certificate that can sign others. */
 export interface SelfSigned extends Identity {
   /** The name in it. */
   readonly host: string;
@@ -18,16 +18,19 @@ const COMMON_NAME = [0x55, 0x04, 0x03];
 const SUBJECT_ALTERNATIVE_NAME = [0x55, 0x1d, 0x11];
 const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
 
-/** Makes a certificate for a host name, valid from yesterday until tomorrow, so that no key is kept in the repository. See docs/adr/0033-libraries-tried.md. */
+/**
+ * Makes a certificate for a host name, valid from yesterday until tomorrow, so that the repository contains no key. See
+ * docs/adr/0033-libraries-tried.md.
+ */
 export const makeSelfSigned = (host: string): SelfSigned => ({ host, ...makeIdentity(host, undefined) });
 
-/** Makes a certificate for a client, for which the given one vouches; valid as long. */
+/** Makes a client certificate signed by the given one, with the same validity. */
 export const makeSignedBy = (authority: SelfSigned, client: string): Identity => makeIdentity(client, authority);
 
 const distinguishedName = (commonName: string): Buffer =>
   sequence(der(0x31, sequence(objectId(COMMON_NAME), der(0x0c, Buffer.from(commonName)))));
 
-/** Without an authority the certificate vouches for itself. */
+/** Without an authority the certificate is self-signed. */
 const makeIdentity = (host: string, authority: SelfSigned | undefined): Identity => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(objectId(ECDSA_WITH_SHA256));

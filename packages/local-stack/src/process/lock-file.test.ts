@@ -52,18 +52,18 @@ describe('tryLock', () => {
     expect(readFileSync(path, 'utf8')).toContain(String(identityOf(process.pid)));
   });
 
-  it.each(['', 'nonsense'])('leaves a lock alone that another process is just writing (%j)', (content) => {
+  it.each(['', 'nonsense'])('leaves a lock alone while another process writes it (%j)', (content) => {
     writeFileSync(path, content);
     expect(tryLock(path)).toEqual({ kind: 'held', pid: 0 });
   });
 
-  it('takes one that was left without a name', () => {
+  it('takes over a lock without a name', () => {
     writeFileSync(path, '');
     utimesSync(path, new Date(0), new Date(0));
     take();
   });
 
-  it('does not release what has become the lock of another', () => {
+  it('does not release a lock that another process has taken over', () => {
     const release = take();
     writeFileSync(path, '1 other');
     release();

@@ -4,10 +4,13 @@ import { identityOf, isSameProcess, isSystemError } from './process-table';
 
 type LockAttempt =
   | { readonly kind: 'taken'; readonly release: () => void }
-  /** `pid` is 0 where the holder has not yet written who it is. */
+  /** `pid` is 0 if the holder has not yet written its id. */
   | { readonly kind: 'held'; readonly pid: number };
 
-/** Takes the lock unless a living process holds it. The lock of a process that died without releasing it is taken over. See docs/adr/0033-libraries-tried.md. */
+/**
+ * Takes the lock unless a living process holds it. The lock of a process that died without releasing it is taken over. See
+ * docs/adr/0033-libraries-tried.md.
+ */
 export const tryLock = (path: string): LockAttempt => {
   mkdirSync(dirname(path), { recursive: true });
   const mine = `${process.pid} ${identityOf(process.pid) ?? 'unknown'}`;
@@ -22,9 +25,9 @@ export const tryLock = (path: string): LockAttempt => {
   return { kind: 'held', pid: 0 };
 };
 
-/** Another process may take over the lock of the same dead holder first; then this one looks again. */
+/** Another process may take over the same lock first; then this one tries again. */
 const ATTEMPTS = 5;
-/** A lock without a name in it is being written, or was when the machine died. */
+/** A lock without a name is being written, or was when the machine crashed. */
 const NAMELESS_LIMIT_MS = 2_000;
 
 const create = (path: string, content: string): boolean => {

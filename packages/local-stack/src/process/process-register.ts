@@ -9,14 +9,14 @@ import { identityOf, isSameProcess, killTree, sendSignal } from './process-table
 interface RegisteredProcess {
   readonly pid: number;
   readonly identity: string;
-  /** Asks it for an orderly shutdown. */
+  /** The signal for an orderly shutdown. */
   readonly stopSignal: NodeJS.Signals;
 }
 
 /**
- * The file that lists what runs, one `SIGNAL PID IDENTITY` per line: written by this process on each change, read by its
- * watchdog when it dies and by the next start. Each start has a file of its own, so that the watchdog of an earlier one
- * never sees its processes. There is no file while nothing runs.
+ * The file that lists the running servers, one `SIGNAL PID IDENTITY` per line. This process writes it on each change; its watchdog reads it
+ * when the process dies, and so does the next start. Each start has its own file, so that the watchdog of an earlier one never sees its
+ * processes. There is no file while nothing runs.
  */
 export interface ProcessRegister {
   readonly path: string;
@@ -51,8 +51,8 @@ export const createProcessRegister = (directory: string): ProcessRegister => {
 const POLL_MS = 20;
 
 /**
- * Ends servers that earlier starts in this directory left running: orderly first, and by SIGKILL at the deadline. Other processes that reuse
- * their ids are left alone. The directory must be locked.
+ * Ends servers that earlier starts in this directory left running: orderly first, and by SIGKILL at the deadline. Other processes that
+ * reuse their ids are left alone. The directory must be locked.
  */
 export const endLeftovers = async (directory: string, deadlineMs: number): Promise<void> => {
   const files = registersIn(directory);
@@ -92,7 +92,7 @@ const untilGone = async (processes: readonly RegisteredProcess[], deadlineMs: nu
   while (processes.some(isAlive) && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 };
 
-/** Waits for the end of its standard input, which comes when the process that holds the other end has ended, for whatever reason. */
+/** Waits for the end of its standard input, which comes when the process at the other end has ended for any reason. */
 const SCRIPT = `
 cat >/dev/null
 [ -f "$1" ] || exit 0
@@ -116,7 +116,7 @@ rm -f "$file"
 
 interface Watchdog {
   readonly pid: number | undefined;
-  /** Ends it. Servers that are still in the register are ended too. */
+  /** Ends it, and the servers that are still registered. */
   stop(): Promise<void>;
 }
 

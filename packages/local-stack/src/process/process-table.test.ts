@@ -12,7 +12,7 @@ const sources = [
 ];
 
 describe.each(sources)('the $name', ({ source }) => {
-  it('tell this process from others, always in the same way', () => {
+  it('identify this process uniquely and consistently', () => {
     const mine = source.identityOf(process.pid);
     expect(mine).toMatch(/^\S+$/);
     expect(source.identityOf(process.pid)).toBe(mine);
@@ -20,7 +20,7 @@ describe.each(sources)('the $name', ({ source }) => {
     expect(source.identityOf(1)).not.toBe(mine);
   });
 
-  it('know nothing of a process that is not there', () => {
+  it('return nothing for a process that does not exist', () => {
     expect(source.identityOf(NOBODY)).toBeUndefined();
     expect(descendantsOf(NOBODY, source)).toEqual([]);
   });
@@ -36,7 +36,7 @@ describe.each(sources)('the $name', ({ source }) => {
   });
 });
 
-/** A shell below a shell, until it reads a line. */
+/** A nested shell that runs until it reads a line. */
 const waitingShell = async (): Promise<ChildProcessWithoutNullStreams> => {
   const child = spawn('/bin/sh', ['-c', 'sh -c "echo ready; read _; true"; true']);
   await once(child.stdout, 'data');
@@ -44,14 +44,14 @@ const waitingShell = async (): Promise<ChildProcessWithoutNullStreams> => {
 };
 
 describe('the process table', () => {
-  it('knows whether a process is still the one that it was', () => {
+  it('recognizes whether a process is still the same one', () => {
     const mine = identityOf(process.pid) ?? '';
     expect(isSameProcess(process.pid, mine)).toBe(true);
     expect(isSameProcess(1, mine)).toBe(false);
     expect(isSameProcess(NOBODY, mine)).toBe(false);
   });
 
-  it('finds on Linux the processes of a program by where they work', async () => {
+  it('finds the processes of a program by working directory on Linux', async () => {
     const child = spawn('/bin/sh', ['-c', 'exec sleep 60'], { cwd: __dirname });
     await once(child, 'spawn');
     const find = (directory: string, program: string): number[] => (isLinux ? processesIn(directory, program) : []);

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 /** The operating system's data about processes. */
 interface ProcessSource {
   /**
-   * Time at which a process began, without spaces: it distinguishes the process from a later one with the same id. Undefined when no such process
-   * lives; one that has ended and only waits to be collected does not live.
+   * Time at which a process began, without spaces: it distinguishes the process from a later one with the same id. Undefined if no such
+   * process lives; a zombie does not count as living.
    */
   identityOf(pid: number): string | undefined;
   /** The parent of each process. */
@@ -22,7 +22,7 @@ export const procFiles: ProcessSource = {
   parents: () => new Map(allPids().map((pid) => [pid, readStat(pid)?.parent ?? 0])),
 };
 
-/** Processes of the named program whose working directory is this one, a path without links; none on other systems. */
+/** Processes of the named program whose working directory is this one, a path without links; empty on other systems. */
 export const processesIn = (directory: string, program: string): number[] =>
   allPids().filter((pid) => readStat(pid)?.program === program && workingDirectory(pid) === directory);
 
@@ -34,7 +34,7 @@ interface ProcessStat {
   readonly startTicks: string;
 }
 
-// The program's name stands in parentheses and may hold anything, so fields are counted from the last one.
+// The program's name is in parentheses and may contain anything, so fields are counted after the last parenthesis.
 const readStat = (pid: number): ProcessStat | undefined => {
   const text = readText(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
@@ -55,7 +55,7 @@ const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // The process ended between two looks.
+    return undefined; // The process ended between the two reads.
   }
 };
 
@@ -69,7 +69,7 @@ const workingDirectory = (pid: number): string | undefined => {
 
 const DEADLINE_MS = 2_000;
 
-/** Output of `ps`, which every Unix has; a process is identified by the second in which it began. */
+/** Output of `ps`, which every Unix has; a process is identified by the second in which it started. */
 export const psProgram: ProcessSource = {
   identityOf: (pid) => {
     const [state = '', ...start] = (ps(['-o', 'stat=', '-o', 'lstart=', '-p', String(pid)]) ?? '').split(/\s+/);
@@ -95,7 +95,7 @@ const ps = (args: readonly string[]): string | undefined => {
       env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
     }).trim();
   } catch {
-    return undefined; // It fails where there is no such process.
+    return undefined; // It fails if there is no such process.
   }
 };
 
@@ -122,10 +122,7 @@ export const descendantsOf = (pid: number, source = system): number[] => {
   return found;
 };
 
-/**
- * Stops a process and all below it where they are, the parent first so that it starts no more of them. Returns those below
- * it.
- */
+/** Freezes a process and its descendants, the parent first so that it starts no more of them. Returns the descendants. */
 export const freezeTree = (pid: number): number[] => {
   sendSignal(pid, 'SIGSTOP');
   const descendants = descendantsOf(pid);
@@ -139,15 +136,15 @@ export const thawTree = (pid: number): void => {
 };
 
 /**
- * Kills a process and all below it. They are listed while the parent lives: afterwards nothing tells that they were its
- * children, and a database session that goes on would keep the next server from starting.
+ * Kills a process and its descendants. They are listed while the parent lives: afterwards their relation is lost, and a surviving database
+ * session would keep the next server from starting.
  */
 export const killTree = (pid: number): void => {
   for (const descendant of freezeTree(pid)) sendSignal(descendant, 'SIGKILL');
   sendSignal(pid, 'SIGKILL');
 };
 
-/** Sends a signal; a process that has ended already is no fault. */
+/** Sends a signal; a process that has already ended is not an error. */
 export const sendSignal = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);

@@ -27,7 +27,7 @@ describe('runProgram', () => {
     expect(output.endsWith('\nend\n')).toBe(true);
   });
 
-  it('has no exit code for a program that is not there', async () => {
+  it('has no exit code for a missing program', async () => {
     const { exitCode } = await runProgram({ command: '/no/such/program', args: [], deadlineMs: 20_000 });
     expect(exitCode).toBeUndefined();
   });
@@ -36,7 +36,7 @@ describe('runProgram', () => {
     expect((await shell('kill -KILL $$')).exitCode).toBe(1);
   });
 
-  it('ends a program at its deadline, also one that ignores SIGTERM', async () => {
+  it('ends a program at its deadline, even if it ignores SIGTERM', async () => {
     const late = shell("trap '' TERM; while :; do sleep 0.05; done", { deadlineMs: 100 });
     await expect(late).rejects.toMatchObject({ code: 'start_failed' });
     await expect(late).rejects.toThrow('/bin/sh did not end within 0.1 s.');
@@ -52,7 +52,7 @@ describe('runProgram', () => {
 });
 
 describe('lastLines', () => {
-  it('are the last ones with something in them', () => {
+  it('are the last non-empty ones', () => {
     expect(lastLines('a\n\n b \nc\n\n', 2)).toBe('b\nc');
     expect(lastLines('', 2)).toBe('');
   });
@@ -74,7 +74,7 @@ describe('findProgram', () => {
   const find = (name: string): string | undefined =>
     findProgram(name, ['', '/no/such/place', join(directory, 'a'), join(directory, 'b')].join(':'));
 
-  it('takes the first on the path', () => {
+  it('finds the first on the path', () => {
     put('a/tool', 0o755);
     put('b/tool', 0o755);
     expect(find('tool')).toBe(join(directory, 'a/tool'));
@@ -94,7 +94,7 @@ describe('findProgram', () => {
 });
 
 describe('atExit', () => {
-  it('listens once however much there is to do, and not at all when nothing is left', () => {
+  it('listens once for any number of actions, and not at all without any', () => {
     const before = process.listenerCount('exit');
     const takeBack = Array.from({ length: 50 }, () => atExit(() => undefined));
     expect(process.listenerCount('exit')).toBe(before + 1);

@@ -24,9 +24,9 @@ export interface ProgramRun {
 }
 
 export interface ProgramResult {
-  /** Undefined where the program could not be executed at all: not there, or not for this user. */
+  /** Undefined if the program could not be executed: it is missing, or this user may not run it. */
   readonly exitCode: number | undefined;
-  /** The last 8 KiB of what it wrote to both outputs. */
+  /** The last 8 KiB of both outputs. */
   readonly output: string;
 }
 
@@ -46,7 +46,7 @@ export const runProgram = async (run: ProgramRun): Promise<ProgramResult> => {
     env: run.env ?? process.env,
     ...(run.user ?? {}),
   });
-  child.stdin.on('error', () => undefined); // It may end without reading; its exit code says what happened.
+  child.stdin.on('error', () => undefined); // The program may end without reading its input; its exit code tells the result.
   child.stdin.end(run.input ?? '');
   const guard = guardProgram(child, run);
   try {
@@ -72,7 +72,7 @@ const collectResult = (child: ChildProcess): Promise<ProgramResult> =>
   });
 
 interface Guard {
-  /** The reason for which the program was ended early, if it was. */
+  /** The reason if the program was ended early. */
   readonly reason: () => StackError | undefined;
   readonly dispose: () => void;
 }
@@ -104,7 +104,7 @@ const guardProgram = (child: ChildProcess, run: ProgramRun): Guard => {
   };
 };
 
-export const abortedError = (): StackError => new StackError('aborted', 'Starting the servers was given up.');
+export const abortedError = (): StackError => new StackError('aborted', 'Starting the servers was aborted.');
 
 /** The last lines of a program's output, for the end of an error message. */
 export const lastLines = (output: string, count = 5): string =>
@@ -132,7 +132,7 @@ export const isExecutable = (path: string): boolean => {
   }
 };
 
-/** Actions at the end of this process, newest last; one listener serves all servers and stacks. */
+/** Actions at the end of this process, newest last; one listener runs them for all servers and stacks. */
 const actions = new Set<() => void>();
 
 /** Runs the action, synchronously, when this process ends by itself or by `process.exit`. Returns a function that cancels it. */

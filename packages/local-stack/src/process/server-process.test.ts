@@ -29,14 +29,14 @@ describe('a log file', () => {
     closeSync(file);
   };
 
-  it('grows with each run and is for its owner', () => {
+  it('grows with each run and is private to its owner', () => {
     write('first\n');
     write('second\n');
     expect(readFileSync(path, 'utf8')).toBe('first\nsecond\n');
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('is put aside when it has become large, in place of the one before', () => {
+  it('is rotated when it is large, replacing the previous old one', () => {
     writeFileSync(`${path}.old`, 'oldest');
     write('old\n');
     truncateSync(path, 10 * 1024 * 1024 + 1);
@@ -52,7 +52,7 @@ describe('a log file', () => {
     expect(readLogTail(path).endsWith('xend')).toBe(true);
   });
 
-  it('reads as empty where there is none', () => {
+  it('reads as empty if there is none', () => {
     expect(readLogTail(path)).toBe('');
   });
 });

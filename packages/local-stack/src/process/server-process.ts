@@ -9,7 +9,7 @@ import { freezeTree, killTree, sendSignal, thawTree } from './process-table';
 import { abortedError, atExit, lastLines } from './run-program';
 
 export interface ServerProcess extends ServerControl {
-  /** Asks it to end, and kills it at the deadline. May be called again. */
+  /** Asks it to end, and kills it at the deadline. Idempotent. */
   stop(deadlineMs: number): Promise<void>;
   /** Calls the listener each time a run ends by itself. One listener; a later one replaces it. */
   onDeath(listener: () => void): void;
@@ -23,7 +23,7 @@ const KILL_DEADLINE_MS = 10_000;
  *
  * - down: `start` leads to starting; everything else does nothing.
  * - starting, then running: `kill` and `stop` lead to down, `pause` to paused; a second `start` does nothing.
- * - paused: `resume` leads back to running; `kill` and `stop` wake it as far as they must.
+ * - paused: `resume` leads back to running; `kill` and `stop` also work.
  *
  * A run that ends by itself leads to down as well and is reported, in the log and to the listener of `onDeath`.
  */
@@ -73,7 +73,7 @@ export const createServerProcess = (recipe: ServerRecipe, watch: ServerWatch): S
       const target = living();
       if (target === undefined) return;
       frozen = freezeTree(target.pid);
-      // Should this process die now, they would stay as they are for ever: their parent cannot wake them.
+      // If this process died now, they would stay frozen for ever: their parent cannot wake them.
       for (const pid of frozen) watch.register.add(pid, 'SIGKILL');
     },
     resume: () => {
@@ -89,7 +89,7 @@ export const createServerProcess = (recipe: ServerRecipe, watch: ServerWatch): S
   };
 };
 
-/** Parts of a stack that the process of a server uses. */
+/** Parts of a stack that a server process uses. */
 interface ServerWatch {
   readonly register: ProcessRegister;
   /** Aborts a start that is under way, and refuses later ones. */
@@ -100,9 +100,9 @@ interface ServerWatch {
 /** One run of a server, from its start to its end. */
 interface ServerRun {
   readonly pid: number;
-  /** Resolves when the process has ended, whatever ended it. */
+  /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>;
-  /** Set by the code that ends it, so that the end is expected. */
+  /** Set by the code that ends it, to mark the end as expected. */
   isEndExpected: boolean;
   hasEnded: boolean;
   /** Exit code or signal, once it has ended. */
@@ -114,7 +114,7 @@ const POLL_MS = 25;
 /** Interval of the message that the server does not answer yet, ms. */
 const NOTICE_MS = 5_000;
 
-/** Starts the program in a process group of its own, and registers it at once. */
+/** Starts the program in its own process group, and registers it at once. */
 const launchServer = async (recipe: ServerRecipe, watch: ServerWatch): Promise<ServerRun> => {
   if (watch.signal.aborted) throw abortedError();
   const log = openLog(recipe.logFile);
@@ -132,7 +132,7 @@ const launchServer = async (recipe: ServerRecipe, watch: ServerWatch): Promise<S
     throw new StackError('start_failed', `${recipe.command} could not be executed: ${cause.message}.`, { cause });
   }
   watch.register.add(pid, recipe.stopSignal);
-  // If a signal does not suffice, the watchdog kills the process.
+  // If the signal is not enough, the watchdog kills the process.
   const forgetExit = atExit(() => sendSignal(pid, recipe.stopSignal));
   const ended = new Promise<void>((resolve) => {
     child.once('exit', (exitCode, signal) => {
@@ -192,7 +192,7 @@ export const openLog = (path: string): number => {
   return openSync(path, 'a', 0o600);
 };
 
-/** The last 8 KiB of a log; empty where it cannot be read. */
+/** The last 8 KiB of a log; empty if it cannot be read. */
 export const readLogTail = (path: string): string => {
   try {
     const file = openSync(path, 'r');
@@ -209,12 +209,12 @@ export const readLogTail = (path: string): string => {
 };
 
 const RESTART = { initialMs: 250, maxMs: 10_000 };
-/** A server that ran this long did start; its next death begins with the shortest pause again. */
+/** A server that ran this long was stable; its next death starts with the shortest pause. */
 const HEALTHY_AFTER_MS = 30_000;
 
 /**
- * Starts a server again whenever it ends by itself, on its port and with its data, until the signal aborts. The pause before a start doubles with
- * each death that follows soon, up to 10 s; a start that fails counts as a death.
+ * Starts a server again whenever it ends by itself, on its port and with its data, until the signal aborts. The pause before a start
+ * doubles with each early death, up to 10 s; a start that fails counts as a death.
  */
 export const keepRunning = (server: ServerProcess, { signal, say }: Pick<ServerWatch, 'signal' | 'say'>): void => {
   let deaths = 0;
@@ -241,7 +241,7 @@ export const keepRunning = (server: ServerProcess, { signal, say }: Pick<ServerW
   };
 
   server.onDeath(() => {
-    // A death during a start makes that start fail, and the loop above goes on.
+    // A death during a start makes that start fail, and the loop above continues.
     if (isRestarting || signal.aborted) return;
     isRestarting = true;
     restart()

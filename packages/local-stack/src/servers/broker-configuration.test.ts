@@ -13,13 +13,13 @@ const node = (id: number): BrokerNode => ({ id, ports: { clients: 20_000 + id, c
 describe('the configuration of the broker', () => {
   const properties = read(serverProperties(node(1), [node(1)]));
 
-  it('listens on loopback alone and tells clients the port that they can reach', () => {
+  it('listens only on loopback and advertises the reachable port', () => {
     expect(properties.get('listeners')).toBe('CONTROLLER://127.0.0.1:20011,CLIENTS://127.0.0.1:20001');
     expect(properties.get('advertised.listeners')).toBe('CLIENTS://127.0.0.1:20001');
     expect(properties.get('controller.quorum.voters')).toBe('1@127.0.0.1:20011');
   });
 
-  it('creates no topics by itself, accepts messages of 64 MiB and can copy them', () => {
+  it('creates no topics by itself, and accepts and replicates messages of 64 MiB', () => {
     expect(properties.get('auto.create.topics.enable')).toBe('false');
     expect(properties.get('message.max.bytes')).toBe('67108864');
     expect(properties.get('replica.fetch.max.bytes')).toBe('134217728');
@@ -33,7 +33,7 @@ describe('the configuration of the broker', () => {
     expect(properties.get('min.insync.replicas')).toBe('1');
   });
 
-  it('has three copies in a cluster of three brokers, two of which must have what is acknowledged', () => {
+  it('has three copies in a cluster of three brokers, and acknowledges with two', () => {
     const nodes = [node(1), node(2), node(3)];
     const second = read(serverProperties(node(2), nodes));
     expect(second.get('node.id')).toBe('2');
@@ -45,7 +45,7 @@ describe('the configuration of the broker', () => {
     expect(inSync.map(([, value]) => value)).toEqual(['2', '2', '2']);
   });
 
-  it('names relative paths alone: absolute ones would need escaping', () => {
+  it('has only relative paths, since absolute ones would need escaping', () => {
     const paths = [...properties, ...read(logProperties())].filter(([, value]) => value.startsWith('/'));
     expect(paths).toEqual([]);
   });

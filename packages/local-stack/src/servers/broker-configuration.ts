@@ -2,7 +2,7 @@ import { freePort } from '../network/free-port';
 import { type Identity, makeSelfSigned, makeSignedBy, type SelfSigned } from '../network/self-signed';
 import type { BrokerAccess } from '../stack-options';
 
-/** A broker that is a controller too, and where it listens on 127.0.0.1. */
+/** A combined broker and controller, and its ports on 127.0.0.1. */
 export interface BrokerNode {
   /** From 1. */
   readonly id: number;
@@ -16,7 +16,7 @@ export interface BrokerNode {
 const MIB = 1024 * 1024;
 const MOST_COPIES = 3;
 
-/** Copies of each partition, and how many of them must have a message before it is acknowledged. */
+/** Copies of each partition, and the number that must have a message before it is acknowledged. */
 const copiesIn = (brokers: number): { readonly copies: number; readonly inSync: number } => {
   const copies = Math.min(brokers, MOST_COPIES);
   return { copies, inSync: copies < MOST_COPIES ? 1 : 2 };
@@ -24,14 +24,14 @@ const copiesIn = (brokers: number): { readonly copies: number; readonly inSync: 
 
 /** Listeners of a broker. */
 interface BrokerListeners {
-  /** If given, every listener asks for this account, that of the controllers too; otherwise anybody on the machine may connect. */
+  /** If given, every listener requires this account, including that of the controllers; otherwise anybody on the machine may connect. */
   readonly login?: BrokerAccess | undefined;
   /** Further listeners, for tests. */
   readonly secure?: SecureListeners | undefined;
 }
 
 /**
- * `server.properties` of one broker of a cluster in which every broker is a controller too; most clusters have one. Paths in it are
+ * `server.properties` of one broker of a cluster in which every broker is also a controller; most clusters have one broker. Paths in it are
  * relative to the broker's working directory.
  */
 export const serverProperties = (
@@ -68,7 +68,7 @@ export const serverProperties = (
     'share.coordinator.state.topic.min.isr': inSync,
     'share.coordinator.state.topic.num.partitions': 4,
     'group.initial.rebalance.delay.ms': 0,
-    // A broker that was killed may come back only when its old session has ended: 9 s by default.
+    // A killed broker may return only after its old session has ended: 9 s by default.
     'broker.session.timeout.ms': 3_000,
     'broker.heartbeat.interval.ms': 500,
     'message.max.bytes': 64 * MIB,
@@ -87,7 +87,7 @@ const clientAddresses = (port: number, secure: SecureListeners | undefined): str
   ...(secure === undefined ? [] : secureAddresses(secure)),
 ];
 
-/** The broker's own log beside its data: warnings and worse, at most two files of 10 MB. */
+/** The broker's own log next to its data: warnings and worse, at most two files of 10 MB. */
 export const logProperties = (): string =>
   lines({
     status: 'error',
@@ -102,7 +102,7 @@ export const logProperties = (): string =>
     'appender.file.policies.size.size': '10MB',
     'appender.file.strategy.type': 'DefaultRolloverStrategy',
     'appender.file.strategy.max': 1,
-    // The end of the output is what an error message shows when the broker does not start.
+    // An error message shows the end of the output if the broker does not start.
     'appender.output.type': 'Console',
     'appender.output.name': 'output',
     'appender.output.layout.type': 'PatternLayout',
@@ -121,8 +121,8 @@ const lines = (properties: Readonly<Record<string, string | number | boolean>>):
 const SECURITY = 'org.apache.kafka.common.security';
 
 /**
- * Lines of `server.properties` that make the listener of clients and that of controllers ask for an account. Clients log in by SCRAM. PLAIN serves
- * clients that find the account in these lines: the broker itself towards its controller, and the probe that waits for the broker.
+ * Lines of `server.properties` that make the listeners of clients and of controllers require an account. Clients log in by SCRAM. PLAIN is
+ * for the broker's own connections to its controller, and for the readiness probe, which use the account in these lines.
  */
 const loginProperties = ({ username, password }: BrokerAccess): Readonly<Record<string, string>> => {
   const account = `required username="${username}" password="${password}"`;
@@ -142,7 +142,7 @@ const loginProperties = ({ username, password }: BrokerAccess): Readonly<Record<
 export const scramAccount = ({ username, password }: BrokerAccess, mechanisms: readonly string[]): string[] =>
   mechanisms.flatMap((mechanism) => ['--add-scram', `${mechanism}=[name=${username},password=${password}]`]);
 
-/** Further listeners of the broker, for tests of how clients prove who they are. */
+/** Further listeners of the broker, for tests of client authentication. */
 export interface SecureListeners {
   readonly access: BrokerAccess;
   readonly identity: SelfSigned;
@@ -179,7 +179,7 @@ type Properties = Readonly<Record<string, string | number | boolean>>;
 
 const LOGIN = 'org.apache.kafka.common.security';
 
-/** Their lines of `server.properties`, beside {@link secureAddresses}. OAuth tokens are accepted without a signature. */
+/** Their lines of `server.properties`, besides {@link secureAddresses}. OAuth tokens are accepted without a signature. */
 const secureProperties = ({ access, identity }: SecureListeners): Properties => ({
   'ssl.keystore.type': 'PEM',
   'ssl.keystore.certificate.chain': oneLine(identity.cert),

@@ -10,18 +10,18 @@ const CORRELATION_ID = 1;
 const HEADER_LENGTH = 8; // length and correlation id of an answer
 
 /**
- * Whether the broker leads itself, its group coordinator answers and it has ids for producers, so that no client's first
- * request meets "broker not available", "coordinator not available" or "coordinator is loading".
+ * Whether the broker has a leader, its group coordinator answers and it has producer ids, so that no client's first request gets "broker
+ * not available", "coordinator not available" or "coordinator is loading".
  */
 export const brokerAnswers = async (port: number, login?: BrokerAccess): Promise<boolean> => {
   const ask = (request: Buffer): Promise<Buffer | undefined> => askOnce(port, login, request);
   return (await knowsItself(ask, port)) && (await hasCoordinator(ask)) && (await hasProducerIds(ask));
 };
 
-/** Sends one request on a connection of its own; undefined where no whole answer comes. */
+/** Sends one request on its own connection; undefined without a complete answer. */
 type Ask = (request: Buffer) => Promise<Buffer | undefined>;
 
-/** Metadata v1 for no topics. Of a cluster, a broker knows the others before the controllers have let it in. */
+/** Metadata v1 for no topics. In a cluster, a broker knows the others before the controllers have admitted it. */
 const knowsItself = async (ask: Ask, port: number): Promise<boolean> => {
   const answer = await ask(requestOf(METADATA, 1, int32(0)));
   return answer !== undefined && brokerPorts(answer).includes(port);
@@ -56,7 +56,7 @@ const hasProducerIds = async (ask: Ask): Promise<boolean> => {
 };
 
 const askOnce = async (port: number, login: BrokerAccess | undefined, request: Buffer): Promise<Buffer | undefined> => {
-  // The broker reads one request after the other, so all of them can be sent at once.
+  // The broker processes requests in order, so all of them can be sent at once.
   const requests = [...(login === undefined ? [] : loginRequests(login)), request];
   const bytes = await exchange(
     port,
@@ -83,7 +83,7 @@ const requestOf = (api: number, version: number, body: Buffer): Buffer => {
   return Buffer.concat([int32(message.length), message]);
 };
 
-/** The whole answers among the bytes, each with its length in front. */
+/** The complete answers in the bytes, each prefixed with its length. */
 const frames = (bytes: Buffer): Buffer[] => {
   const whole: Buffer[] = [];
   for (let at = 0; at + 4 <= bytes.length;) {

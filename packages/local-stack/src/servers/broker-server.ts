@@ -13,26 +13,26 @@ import { type ClassArchive, classArchive, findJava, javaEnvironment } from './ja
 const FORMAT_DEADLINE_MS = 120_000;
 const CLUSTER_ID_BYTES = 16;
 
-/** A broker's place in its cluster. */
+/** A broker and its cluster. */
 interface BrokerPlacement {
   readonly node: BrokerNode;
-  /** All brokers of the cluster, this one among them. */
+  /** All brokers of the cluster, including this one. */
   readonly nodes: readonly BrokerNode[];
   /** Folder of this broker in the directory of the stack. */
   readonly folder: string;
-  /** 22 characters, the same for all brokers; see {@link newClusterId}. It counts when the storage is first made. */
+  /** 22 characters, the same for all brokers; see {@link newClusterId}. It is used when the storage is first made. */
   readonly clusterId: string;
   readonly heapMib: number;
 }
 
-/** Apache Kafka on loopback, one process that is broker and controller. */
+/** Apache Kafka on loopback, one process that is both broker and controller. */
 export const prepareBroker = async (context: ServerContext): Promise<ServerRecipe> => {
   const node = { id: 1, ports: { clients: context.port, controller: await freePort() } };
   const placement = { node, nodes: [node], folder: 'broker', clusterId: newClusterId(), heapMib: 512 };
   return prepareBrokerAt(placement, context);
 };
 
-/** One broker of a cluster. Its configuration is written anew at each start. */
+/** One broker of a cluster. Its configuration is rewritten at each start. */
 export const prepareBrokerAt = async (placement: BrokerPlacement, context: ServerContext): Promise<ServerRecipe> => {
   const java = await findJava(context);
   const jars = await fetchKafkaJars(context);
@@ -64,7 +64,7 @@ export const prepareBrokerAt = async (placement: BrokerPlacement, context: Serve
 
 const TEMPORARY = 'tmp';
 
-/** Compression libraries unpack themselves there, and a killed broker leaves them behind. */
+/** Compression libraries unpack themselves there, and a killed broker leaves the files behind. */
 const emptyTemporary = (home: string): void => {
   rmSync(join(home, TEMPORARY), { recursive: true, force: true });
   mkdirSync(join(home, TEMPORARY), { mode: 0o700 });
@@ -78,7 +78,7 @@ interface JavaProgram {
   readonly home: string;
 }
 
-/** Leaves out the optimising compiler: half the processor time until it is ready, less throughput later. */
+/** Disables the optimising compiler: half the processor time until ready, less throughput later. */
 const QUICK_START = '-XX:TieredStopAtLevel=1';
 
 const javaArguments = (program: JavaProgram, options: readonly string[], main: readonly string[]): string[] => [
@@ -88,19 +88,19 @@ const javaArguments = (program: JavaProgram, options: readonly string[], main: r
   '-Dlog4j2.configurationFile=log4j2.properties',
   '-Djava.awt.headless=true',
   `-Djava.io.tmpdir=${join(program.home, TEMPORARY)}`,
-  // Else a killed broker leaves a file in the machine's directory for temporary files.
+  // Otherwise a killed broker leaves a file in the machine's temporary directory.
   '-XX:-UsePerfData',
   '-cp',
   program.classPath,
   ...main,
 ];
 
-/** Second word of the file `formatted` if clients log in: the account is stored in the data. */
+/** Second word of the file `formatted` if clients log in: the data contains the account. */
 const WITH_ACCOUNT = 'account';
 
 /**
- * Gives the data directory its cluster id and its account. The mark comes last: a format that was cut short is done again, and so is one that made
- * no account although clients log in now; what the topics held is lost then.
+ * Gives the data directory its cluster id and its account. The mark is written last: an interrupted format is repeated. A format without an
+ * account is also repeated if clients now log in, which loses the content of the topics.
  */
 const formatOnce = async (program: JavaProgram, clusterId: string, context: ServerContext): Promise<void> => {
   const mark = join(program.home, 'formatted');
@@ -133,7 +133,7 @@ const accounts = ({ login, secure }: ServerContext): string[] => [
   ...(secure === undefined ? [] : scramAccount(secure.access, ['SCRAM-SHA-256', 'SCRAM-SHA-512'])),
 ];
 
-/** 22 characters; the first byte is kept small because a leading dash would be read as an option. */
+/** 22 characters; the first byte is small because a leading dash would be read as an option. */
 export const newClusterId = (): string => {
   const bytes = randomBytes(CLUSTER_ID_BYTES);
   bytes.writeUInt8(bytes.readUInt8(0) & 0x7f, 0);
@@ -143,7 +143,7 @@ export const newClusterId = (): string => {
 const POM = join(__dirname, '../../kafka/pom.xml');
 const DIGEST_LENGTH = 8;
 
-/** The folder with the jars that the checked-in `kafka/pom.xml` names; another one for each content of that file. */
+/** The folder with the jars that the checked-in `kafka/pom.xml` names; one for each content of that file. */
 export const fetchKafkaJars = (context: ServerContext): Promise<string> =>
   fetchOnce({
     downloads: context.downloads,

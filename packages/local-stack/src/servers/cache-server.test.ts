@@ -99,7 +99,7 @@ describe('readZipEntry', () => {
     expect(await readZipEntry(zip([{ name: 'a', content: Buffer.alloc(0) }]), 'a')).toHaveLength(0);
   });
 
-  it('finds one file among many, by its whole name', async () => {
+  it('finds one file among many by its full name', async () => {
     const files = ['dir/a', 'a', 'ab'].map((name) => ({ name, content: Buffer.from(`content of ${name}`) }));
     expect((await readZipEntry(zip(files), 'a')).toString()).toBe('content of a');
     expect((await readZipEntry(zip(files), 'ab')).toString()).toBe('content of ab');
@@ -114,14 +114,18 @@ describe('readZipEntry', () => {
     ['that is empty', Buffer.alloc(0), /Either not a zip file, or file is truncated\.$/],
     ['that is something else', Buffer.alloc(1_000, 1), /Either not a zip file, or file is truncated\.$/],
     ['without the file', zip([{ name: 'b', content: text }]), /it has no file a/],
-    ['of an unknown method', zip([{ name: 'a', content: text, method: 12 }]), /unsupported compression method: 12\.$/],
     [
-      'that inflates to more than it says',
+      'with an unknown method',
+      zip([{ name: 'a', content: text, method: 12 }]),
+      /unsupported compression method: 12\.$/,
+    ],
+    [
+      'that inflates to more than its declared size',
       zip([{ name: 'a', content: text, claimedLength: 10 }]),
       /too many bytes in the stream\. expected 10\./,
     ],
     [
-      'that inflates to less than it says',
+      'that inflates to less than its declared size',
       zip([{ name: 'a', content: text, claimedLength: 9_999 }]),
       /not enough bytes in the stream\. expected 9999\. got only 6000\.$/,
     ],
@@ -135,7 +139,7 @@ describe('readZipEntry', () => {
     await expect(readZipEntry(archive, 'a')).rejects.toMatchObject({ code: 'fetch_failed' });
   });
 
-  it('fails with a StackError and nothing else, whichever byte is wrong', async () => {
+  it('fails only with a StackError, whichever byte is wrong', async () => {
     const archive = zip([{ name: 'a', content: Buffer.from('short') }]);
     for (let position = 0; position < archive.length; position += 1) {
       const wrong = Buffer.from(archive);

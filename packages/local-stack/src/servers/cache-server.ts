@@ -11,7 +11,7 @@ import { StackError } from '../stack-options';
 
 const CONFIGURATION = 'redis.conf';
 
-/** Redis on loopback, reached by password only: bounded memory, one snapshot an hour and one at shutdown where the stack is durable. */
+/** Redis on loopback, reached by password only: bounded memory, and, if the stack is durable, one snapshot per hour and one at shutdown. */
 export const prepareCache = async (context: ServerContext): Promise<ServerRecipe> => {
   const command = await findRedis(context);
   const home = join(context.directory, 'cache');
@@ -35,7 +35,7 @@ export const prepareCache = async (context: ServerContext): Promise<ServerRecipe
 export const cacheUrl = (directory: string, port: number): string =>
   `redis://:${serverPassword(directory, 'cache')}@127.0.0.1:${port}`;
 
-/** Without a save point Redis saves nothing at shutdown either. Relative paths: its working directory is its own. */
+/** Without a save point Redis saves nothing at shutdown either. Paths are relative to its own working directory. */
 const redisConfiguration = ({ port, durable }: ServerContext, password: string): string =>
   [
     `port ${port}`,
@@ -51,7 +51,7 @@ const redisConfiguration = ({ port, durable }: ServerContext, password: string):
     '',
   ].join('\n');
 
-/** False while it still loads its snapshot: then it answers with an error. */
+/** False while it loads its snapshot, since it then answers with an error. */
 const answersPing = async (port: number, password: string): Promise<boolean> => {
   const request = Buffer.from(`*2\r\n$4\r\nAUTH\r\n$${password.length}\r\n${password}\r\n*1\r\n$4\r\nPING\r\n`);
   const answer = await exchange(port, request, (bytes) => /\r\n.*\r\n/.test(bytes.toString('latin1')));
@@ -63,7 +63,7 @@ const JAR_VERSION = '0.9.1';
 const ARTIFACT = `org.signal:embedded-redis:${JAR_VERSION}`;
 const OLDEST = [6, 2] as const;
 
-/** A Redis or Valkey on the PATH that is new enough, else one fetched as a jar that carries it for Linux and macOS. */
+/** A recent enough Redis or Valkey on the PATH, else one from a fetched jar that contains it for Linux and macOS. */
 export const findRedis = async (context: ServerContext): Promise<string> =>
   (await installedRedis(context)) ?? (await fetchedRedis(context));
 
@@ -105,7 +105,7 @@ const fetchedRedis = async (context: ServerContext): Promise<string> => {
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Name of the binary inside the jar. @throws {StackError} where it has none for this platform. */
+/** Name of the binary inside the jar. @throws {StackError} if it has none for this platform. */
 export const jarEntryFor = (platform: string, architecture: string): string => {
   const suffix = ARCHITECTURES[architecture];
   if (suffix === undefined || !['linux', 'darwin'].includes(platform)) {
@@ -117,7 +117,10 @@ export const jarEntryFor = (platform: string, architecture: string): string => {
   return `redis-server-${VERSION}-${platform}-${suffix}`;
 };
 
-/** The content of one file of a zip archive. @throws {StackError} `fetch_failed` where the archive is damaged, of another kind, or lacks the file. */
+/**
+ * The content of one file of a zip archive. @throws {StackError} `fetch_failed` if the archive is damaged, has another format, or lacks the
+ * file.
+ */
 export const readZipEntry = async (archive: Buffer, name: string): Promise<Buffer> => {
   try {
     const zip = await fromBufferPromise(archive);

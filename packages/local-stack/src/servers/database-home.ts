@@ -6,8 +6,8 @@ import { LOCATIONS_FILE, outsideLocation } from '../stack-files';
 import { StackError } from '../stack-options';
 
 /**
- * The directory that holds the database: the stack's own, unless a directory above it is closed to the database's user.
- * Then it is one outside, which is written down where a reset looks for it.
+ * The directory of the database: the stack's own, unless a parent directory is closed to the database's user. Then it is one outside, which
+ * is recorded for the reset.
  */
 export const chooseDatabaseHome = async (context: ServerContext, user: ProgramUser | undefined): Promise<string> => {
   if (user === undefined) return context.directory;
@@ -28,7 +28,7 @@ export const chooseDatabaseHome = async (context: ServerContext, user: ProgramUs
 
 const ENTER_FOR_ALL = 0o011;
 
-/** The stack's directory may be entered, not listed; private files in it have modes of their own. */
+/** The stack's directory may be entered but not listed; private files in it have their own modes. */
 const openOwnDirectory = (directory: string): void => {
   const { mode } = statSync(directory);
   if ((mode & ENTER_FOR_ALL) !== ENTER_FOR_ALL) chmodSync(directory, (mode & 0o777) | ENTER_FOR_ALL);
@@ -46,7 +46,7 @@ const prepareOutside = (outside: string, locationsFile: string): void => {
   writeFileSync(locationsFile, JSON.stringify([outside]));
 };
 
-// The system is asked, since mode bits do not show access lists and mount options.
+// Access is tested by the system, since mode bits do not show access lists and mount options.
 const canEnter = async (directory: string, user: ProgramUser, signal: AbortSignal): Promise<boolean> => {
   const { exitCode } = await runProgram({
     command: '/bin/sh',
@@ -63,8 +63,8 @@ const canEnter = async (directory: string, user: ProgramUser, signal: AbortSigna
 const CANDIDATES = ['postgres', '_postgres', 'nobody'];
 
 /**
- * The user that runs PostgreSQL, which refuses to run as root; undefined where this process is not root. Data that exists
- * already stays with its owner.
+ * The user that runs PostgreSQL, which refuses to run as root; undefined if this process is not root. Data that exists already stays with
+ * its owner.
  */
 export const databaseUser = async (
   existingData: readonly string[],
@@ -89,7 +89,7 @@ const ownerOf = (path: string): ProgramUser | undefined => {
   return status === undefined ? undefined : { uid: status.uid, gid: status.gid };
 };
 
-// The largest ids are written unsigned and taken signed.
+// The largest ids are written unsigned and passed signed.
 const numericId = async (flag: '-u' | '-g', name: string, signal: AbortSignal): Promise<number | undefined> => {
   const { exitCode, output } = await runProgram({ command: 'id', args: [flag, name], deadlineMs: 10_000, signal });
   return exitCode === 0 && /^\d+\s*$/.test(output) ? Number(output) | 0 : undefined;

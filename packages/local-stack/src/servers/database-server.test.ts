@@ -19,13 +19,13 @@ describe('clearDatabaseRemains', () => {
     expect(existsSync(join(data, 'postmaster.pid'))).toBe(false);
   });
 
-  it('removes a pid file that names another program, where the system can tell', async () => {
+  it('removes a pid file that names another program, if the system can tell', async () => {
     writeFileSync(join(data, 'postmaster.pid'), `${process.pid}\n${data}\n`);
     await clearDatabaseRemains(data);
     expect(existsSync(join(data, 'postmaster.pid'))).toBe(process.platform !== 'linux');
   });
 
-  it('accepts a directory without a pid file, also through a link', async () => {
+  it('accepts a directory without a pid file, even through a link', async () => {
     const link = `${data}.link`;
     symlinkSync(data, link);
     await clearDatabaseRemains(link);

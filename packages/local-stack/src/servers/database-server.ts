@@ -15,7 +15,7 @@ import {
 } from './initialise-database';
 import { findPostgres } from './postgres-binaries';
 
-/** PostgreSQL 17 on loopback with logical decoding possible, reached by password only. */
+/** PostgreSQL 17 on loopback, with logical decoding enabled, reached by password only. */
 export const prepareDatabase = async (context: ServerContext): Promise<ServerRecipe> => {
   const existing = [context.directory, outsideLocation(context.directory)].map(dataDirectory);
   const user = await databaseUser(existing, context.signal);
@@ -61,10 +61,7 @@ const settings = (port: number, durable: boolean): string[] =>
 const PROTOCOL_3 = 196_608;
 const AUTHENTICATION = 'R'.charCodeAt(0);
 
-/**
- * Whether PostgreSQL asks this user for its password. While it still starts or recovers it answers the same message with an
- * error.
- */
+/** Whether PostgreSQL asks this user for its password. During startup and recovery it answers the same message with an error. */
 const acceptsConnections = async (port: number, user: string, database: string): Promise<boolean> => {
   const body = Buffer.from(`\0\0\0\0user\0${user}\0database\0${database}\0\0`);
   body.writeInt32BE(PROTOCOL_3, 0);
@@ -78,9 +75,9 @@ const DEADLINE_MS = 5_000;
 const POLL_MS = 20;
 
 /**
- * Removes what a crash leaves and what would block the next start: sessions of the old server that still hold its memory, and its
- * pid file where the process that it names has ended or is another program. Where that cannot be determined, the pid file stays: two servers on the same
- * data would destroy it.
+ * Removes remains of a crash that would block the next start: sessions of the old server that still hold its memory, and its pid file if
+ * its process has ended or is another program. If that cannot be determined, the pid file stays, since two servers on the same data would
+ * destroy it.
  */
 export const clearDatabaseRemains = async (data: string): Promise<void> => {
   const directory = realpathSync(data);
@@ -94,7 +91,7 @@ export const clearDatabaseRemains = async (data: string): Promise<void> => {
   if (left.length === 0 && isStale(join(data, 'postmaster.pid'))) rmSync(join(data, 'postmaster.pid'), { force: true });
 };
 
-/** On Linux nothing that was found alive has remained; elsewhere the process of that id must have ended. */
+/** On Linux all found processes have been ended; elsewhere the process with that id must have ended. */
 const isStale = (pidFile: string): boolean => {
   if (process.platform === 'linux') return true;
   try {

@@ -23,8 +23,8 @@ interface NewDatabase {
 }
 
 /**
- * The data directory, created where there is none. It is created under another name and renamed, so that an interrupted creation begins again.
- * @throws {StackError} where another major version of PostgreSQL made what is there.
+ * The data directory, created if missing. It is created under another name and renamed, so that an interrupted creation starts over.
+ * @throws {StackError} if another major version of PostgreSQL made it.
  */
 export const initialiseDatabase = async (context: ServerContext, database: NewDatabase): Promise<string> => {
   const data = dataDirectory(database.home);
@@ -49,7 +49,7 @@ const checkVersion = (data: string): string => {
   );
 };
 
-/** The built-in locale needs nothing installed: code-point order, and upper and lower case of all of Unicode. */
+/** The built-in locale needs nothing installed: code-point order, and case mapping for all of Unicode. */
 const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
 const initialise = async (context: ServerContext, database: NewDatabase, data: string): Promise<void> => {
@@ -90,12 +90,12 @@ const run = async (context: ServerContext, database: NewDatabase, program: Datab
     deadlineMs: DEADLINE_MS,
     signal: context.signal,
   });
-  // The single-user server ends with 0 also when a statement failed.
+  // The single-user server exits with 0 even if a statement failed.
   if (exitCode === 0 && !/^.*\b(?:ERROR|FATAL): /m.test(output)) return;
   throw new StackError('start_failed', `The database could not be created:\n${lastLines(output)}`);
 };
 
-/** Nothing of the caller's environment but the PATH: its PG* variables would change the behaviour. */
+/** Only the PATH of the caller's environment, since PG* variables would change the behaviour. */
 export const databaseEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' });
 
 const giveTo = (path: string, user: ProgramUser | undefined): void => {

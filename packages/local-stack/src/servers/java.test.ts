@@ -25,7 +25,7 @@ afterEach(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** An installation of Java whose program for diagnoses does what is given with the path of the archive, its last argument. */
+/** A Java installation whose diagnostic program runs the given commands with the path of the archive as its last argument. */
 const installation = (name: string, dump?: string): string => {
   const programs = join(directory, name);
   mkdirSync(programs);
@@ -63,7 +63,7 @@ it('the class archive of one Java is not used by another', async () => {
   expect(used(classArchive(installation('java-21'), jars, true).options())).toBe(false);
 });
 
-it('no class archive is used where Java cannot write one, or fails to', async () => {
+it('no class archive is used if Java cannot write one, or fails to', async () => {
   const bare = classArchive(installation('jre'), jars, true);
   await bare.make(7);
   expect(bare.options()).toEqual([]);

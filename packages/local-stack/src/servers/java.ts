@@ -10,7 +10,7 @@ import { StackError } from '../stack-options';
 const OLDEST_MAJOR = 17;
 const DEBIAN_PACKAGES = ['openjdk-17-jre-headless', 'openjdk-21-jre-headless', 'default-jre-headless'];
 
-/** A folder of Java installations, as package managers make them, and where each one keeps its program. */
+/** A folder of Java installations, as package managers make them, and the path of the program in each. */
 interface JavaFolder {
   readonly folder: string;
   readonly program: string;
@@ -24,9 +24,8 @@ const FOLDERS: readonly JavaFolder[] = [
 ];
 
 /**
- * A `java` of version 17 or newer: that of JAVA_HOME, of the PATH, or of the usual folders. On Debian as root it is installed
- * where there is none.
- * @throws {StackError} `missing_program`.
+ * A `java` of version 17 or newer: that of JAVA_HOME, of the PATH, or of the usual folders. If there is none, it is installed on Debian as
+ * root. @throws {StackError} `missing_program`.
  */
 export const findJava = async (context: ServerContext, folders = FOLDERS): Promise<string> => {
   const found = await newEnoughJava(folders, context.signal);
@@ -46,7 +45,7 @@ export const findJava = async (context: ServerContext, folders = FOLDERS): Promi
 
 interface JavaSearch {
   readonly command: string | undefined;
-  /** Major version of the newest Java that was found; 0 for none. */
+  /** Major version of the newest Java found; 0 for none. */
   readonly newest: number;
 }
 
@@ -75,7 +74,7 @@ const namesIn = (folder: string): string[] => {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // No such place on this machine.
+    return []; // There is no such folder on this machine.
   }
 };
 
@@ -96,17 +95,17 @@ const DUMP_DEADLINE_MS = 60_000;
 const NAME_LENGTH = 8;
 
 /**
- * The broker's classes as Java maps them into memory, in a file beside the jars: a start that finds it takes half the processor time.
+ * An archive of the broker's classes that Java maps into memory, in a file beside the jars: with it a start takes half the processor time.
  * Every start works without it.
  */
 export interface ClassArchive {
-  /** Options for Java: to use the archive where it exists, to be able to {@link make} it where it may be made, else none. */
+  /** Options for Java: to use the archive if it exists, to allow {@link make} if it may be made, else none. */
   options(): readonly string[];
-  /** Makes a broker that has just started write the archive, unless it exists or another process is writing it. Never rejects. */
+  /** Makes a newly started broker write the archive, unless it exists or another process is writing it. Never rejects. */
   make(pid: number): Promise<void>;
 }
 
-/** The archive for these jars and this Java. With `isMade` it is written where it does not exist; without, it is only used. */
+/** The archive for these jars and this Java. With `isMade` it is written if missing; without, it is only used. */
 export const classArchive = (java: string, jars: string, isMade: boolean): ClassArchive => {
   const program = realpathSync(java);
   const archive = `${jars}-${nameOfProgram(program)}.jsa`;
@@ -114,7 +113,7 @@ export const classArchive = (java: string, jars: string, isMade: boolean): Class
   const canMake = isMade && existsSync(dumper);
   return {
     options: () => {
-      // Java ignores an archive that does not fit, and these options keep it from warning.
+      // Java ignores an archive that does not match, and these options suppress its warning.
       if (existsSync(archive)) return [`-XX:SharedArchiveFile=${archive}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'];
       return canMake ? ['-XX:+IgnoreUnrecognizedVMOptions', '-XX:+RecordDynamicDumpInfo', '-Xlog:cds=off'] : [];
     },
@@ -141,7 +140,7 @@ export const classArchive = (java: string, jars: string, isMade: boolean): Class
   };
 };
 
-/** A different name for each installation of Java, since an archive fits only the one that wrote it. */
+/** A different name for each installation of Java, since an archive works only with the one that wrote it. */
 const nameOfProgram = (program: string): string =>
   createHash('sha256')
     .update(`${program} ${statSync(program).mtimeMs}`)

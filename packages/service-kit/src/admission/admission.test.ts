@@ -35,7 +35,7 @@ const refusalOf = (work: () => void): unknown => {
   return undefined;
 };
 
-/** A system that answers `perSecond` requests, offered `factor` times as many; returns what it did in the last of `seconds`. */
+/** A system that answers `perSecond` requests and is offered `factor` times as many; returns its results in the last of `seconds`. */
 const overload = (admission: Admission, perSecond: number, factor: number, seconds: number) => {
   const queue: number[] = [];
   const latencies: number[] = [];
@@ -63,7 +63,7 @@ const overload = (admission: Admission, perSecond: number, factor: number, secon
 };
 
 it.each([500, 2_000, 5_000])(
-  'at three times what a system of %i/s sustains, keeps its pace and its answers quick',
+  'keeps throughput and latency at three times the load that a system of %i/s sustains',
   (perSecond) => {
     const { goodput, p99 } = overload(make(), perSecond, 3, 8);
     expect(goodput).toBeGreaterThan(perSecond * 0.95);
@@ -71,7 +71,7 @@ it.each([500, 2_000, 5_000])(
   },
 );
 
-it('refuses nothing that the system sustains', () => {
+it('refuses nothing at a sustainable load', () => {
   const admission = make();
   const { goodput } = overload(admission, 5_000, 0.8, 10);
   expect(goodput).toBeGreaterThanOrEqual(3_990);
@@ -88,7 +88,7 @@ it('always admits a few, however slow they are', () => {
   expect(windows.at(-1)?.limit).toBe(100);
 });
 
-it('finds back to a high limit when the system has recovered', () => {
+it('returns to a high limit when the system has recovered', () => {
   const admission = make();
   overload(admission, 100, 3, 10);
   const slow = windows.at(-1)?.limit ?? 0;
@@ -102,7 +102,7 @@ it('never exceeds the hard bound', () => {
   expect(fill(admission)).toBe(40);
 });
 
-it('bounds the bytes in flight, and forgets those that left', () => {
+it('bounds the bytes in flight, and releases those that left', () => {
   const admission = make();
   admission.enter();
   admission.hold(1_000);
@@ -111,7 +111,7 @@ it('bounds the bytes in flight, and forgets those that left', () => {
   admission.hold(1_000);
 });
 
-it('tells clients to come back after the time in which the requests in flight are answered', () => {
+it('tells clients to retry after the time that the requests in flight take', () => {
   const admission = make({ maxRequests: 300 });
   fill(admission);
   expect(refusalOf(() => admission.enter())).toMatchObject({ details: { retry_after_seconds: 1 } });

@@ -1,11 +1,11 @@
 import { ServiceError } from '@decision/contracts';
 
 interface AdmissionLimits {
-  /** The mean time to an answer above which fewer requests are admitted, ms. */
+  /** Mean latency above which fewer requests are admitted, ms. */
   readonly targetMs: number;
-  /** Requests in flight that are never exceeded, whatever the latency. */
+  /** Hard bound of requests in flight, regardless of latency. */
   readonly maxRequests: number;
-  /** Bytes of bodies and answers in flight beyond which nothing more is held. */
+  /** Maximum bytes of bodies and answers in flight. */
   readonly maxBytes: number;
 }
 
@@ -16,21 +16,21 @@ export interface AdmissionWindow {
   readonly meanMs: number;
 }
 
-/** Requests in flight that are always admitted: so few are no queue, however slow their rules are, or the code that has not yet been compiled. */
+/** Requests in flight that are always admitted: so few do not form a queue, however slow their rules or not yet compiled code are. */
 const MIN_REQUESTS = 100;
 const FIRST_REQUESTS = 256;
 const WINDOW_MS = 100;
-/** Fewer answers than this in a window say nothing. */
+/** A window with fewer answers than this is ignored. */
 const MIN_ANSWERS = 10;
 const DECREASE = 0.85;
 const INCREASE = 1.1;
-/** The limit grows only while it is used to this part, else it would say nothing about the system. */
+/** The limit grows only while this fraction of it is used; otherwise the latency would say nothing about it. */
 const USED = 0.8;
 const MAX_RETRY_SECONDS = 30;
 
 /**
- * Bounds the requests in flight by what the system behind shows: at the end of each window the limit falls where answers took longer than the target
- * on average, and rises where they did not although it was nearly reached. Refusing early keeps the queues short, and with them the latency of
+ * Adapts the limit of requests in flight to the measured latency: at the end of each window the limit falls if the mean latency exceeded
+ * the target, and rises if it did not although the limit was nearly reached. Refusing early keeps queues short, and so the latency of
  * admitted requests.
  */
 export class Admission {
@@ -67,7 +67,7 @@ export class Admission {
     if (!this.tryHold(bytes)) throw this.refusalOfBytes();
   }
 
-  /** Adds to the bytes in flight where they fit. */
+  /** Adds to the bytes in flight if they fit. */
   tryHold(bytes: number): boolean {
     if (this.bytes + bytes > this.limits.maxBytes) return false;
     this.bytes += bytes;
@@ -87,12 +87,15 @@ export class Admission {
     return this.bytes;
   }
 
-  /** Adds bytes that are in memory already, or takes them away: these are never refused. */
+  /** Adds or removes bytes that are already in memory: these are never refused. */
   add(bytes: number): void {
     this.bytes += bytes;
   }
 
-  /** A request is over; `answerMs` where its time says something: that of one input that a worker answered, or of one instance. */
+  /**
+   * Records the end of a request; `answerMs` only if its time is representative: that of one input that a worker answered, or of one
+   * instance.
+   */
   leave(bytes: number, answerMs: number | undefined): void {
     this.inFlight -= 1;
     this.bytes -= bytes;
@@ -118,7 +121,7 @@ export class Admission {
     this.windowBegan = now;
   }
 
-  /** The same error for all that are refused alike: under a crowd, making an error with its stack would be a tenth of refusing. */
+  /** One shared error for equal refusals: under overload, creating an error with its stack would be a tenth of the cost of a refusal. */
   private refusalOfRequest(): ServiceError {
     const seconds = this.secondsToWait();
     const { lastRefusal } = this;
@@ -129,7 +132,7 @@ export class Admission {
     return error;
   }
 
-  /** The time in which what is in flight is answered at the measured pace; a pace that has come to a stop counts as slow. */
+  /** The time that the requests in flight take at the measured rate; a rate of zero counts as slow. */
   private secondsToWait(): number {
     const silentMs = this.now() - this.windowBegan;
     const drainMs = this.answeredPerMs > 0 ? this.inFlight / this.answeredPerMs : 1_000;

@@ -4,19 +4,20 @@ const STEP_MS = 1_000;
 
 interface Entry {
   readonly at: number;
-  /** Requests that had been admitted and refused before. */
+  /** Earlier admitted and refused requests. */
   readonly admitted: number;
   readonly refused: number;
 }
 
 /**
- * How many requests come for each one that is admitted: 1.5 where a third is refused, 0 where none has been refused for 15 s. An autoscaler that
- * multiplies the number of workers by it adds as many as were missing. A lag does not show that, since refusals keep it short.
+ * Arrivals per admitted request: 1.5 if a third is refused, 0 if none has been refused for 15 s. An autoscaler that multiplies the number
+ * of workers by it adds as many as are missing. A consumer lag does not show that, since refusals keep it short
+ * (docs/adr/0073-workers-are-scaled-by-what-is-refused.md).
  */
 export class Pressure {
   private admitted = 0;
   private refused = 0;
-  /** From the oldest on, at most one a second. */
+  /** Oldest first, at most one per second. */
   private entries: Entry[] = [];
 
   /** `now` answers ms of a clock that never goes back. */

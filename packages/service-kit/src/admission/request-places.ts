@@ -4,7 +4,7 @@ import { type Metrics } from '../metrics/metrics';
 import { Admission } from './admission';
 import { Pressure } from './pressure';
 
-/** The places of admitted requests. */
+/** The resources of admitted requests. */
 export class RequestPlaces {
   private readonly pressure: Pressure;
 
@@ -16,7 +16,7 @@ export class RequestPlaces {
     this.pressure = new Pressure(now);
   }
 
-  /** Requests that come for each one that is admitted; see {@link Pressure}. */
+  /** Arrivals per admitted request; see {@link Pressure}. */
   readPressure(): number {
     return this.pressure.read();
   }
@@ -33,7 +33,7 @@ export class RequestPlaces {
     return new RequestPlace(this.admission, this.largeBodies);
   }
 
-  /** Takes over a request of another class with the bytes that it holds. Throws `overloaded`, and then takes nothing. */
+  /** Takes over a request of another class with its bytes. Throws `overloaded`, and then takes nothing. */
   takeOver(bodySize: number, heldBytes: number): ClassOfPlace {
     const { admission, largeBodies } = this;
     const isLarge = largeBodies.take(bodySize);
@@ -53,18 +53,18 @@ export class RequestPlaces {
   }
 }
 
-/** Where the resources of a request are counted. */
+/** The admission that counts the resources of a request. */
 interface ClassOfPlace {
   readonly admission: Admission;
   readonly largeBodies: LargeBodies;
-  /** Whether it has a place among the large bodies. */
+  /** Whether it has a slot for large bodies. */
   readonly isLarge: boolean;
 }
 
-/** Resources of one admitted request: a place in flight, bytes of its body and its answer, perhaps a place among the large ones. */
+/** Resources of one admitted request: a slot in flight, the bytes of its body and its answer, and possibly a slot for large bodies. */
 export class RequestPlace {
   private isLarge = false;
-  /** Bytes of the body and of the answer that are held. */
+  /** Bytes held of the body and of the answer. */
   private body = 0;
   private answer = 0;
   private bodySize = 0;
@@ -75,7 +75,7 @@ export class RequestPlace {
     private largeBodies: LargeBodies,
   ) {}
 
-  /** Holds all of the body, given its size so far. Throws `overloaded`. */
+  /** Reserves the whole body, given its size so far. Throws `overloaded`. */
   onSize(bytes: number): void {
     this.holdBody(bytes - this.bodySize);
     this.bodySize = bytes;
@@ -83,8 +83,8 @@ export class RequestPlace {
   }
 
   /**
-   * Counts the request among those of another class from here on, with all that it holds; its answer time is then reported there. Throws
-   * `overloaded` where that class has no room, and the request stays where it is.
+   * Moves the request with its resources to another class, to which its latency is then reported. Throws `overloaded` if that class has no
+   * room; the request then stays in its class.
    */
   moveTo(places: RequestPlaces): void {
     const held = this.body + this.answer;
@@ -103,7 +103,7 @@ export class RequestPlace {
     this.isLarge ||= this.largeBodies.take(bytes);
   }
 
-  /** What is only estimated of the answer refuses no body where no other request holds memory. Throws `overloaded`. */
+  /** An estimate of the answer does not refuse a body if no other request holds memory. Throws `overloaded`. */
   private holdBody(more: number): void {
     if (!this.admission.tryHold(more)) {
       if (!this.isAlone() || this.body + more > this.mostBytes) throw this.refusal();
@@ -112,20 +112,20 @@ export class RequestPlace {
     this.body += more;
   }
 
-  /** Counts bytes of the answer before they are there, where they fit. */
+  /** Reserves bytes of the answer before they exist, if they fit. */
   tryHoldAnswer(bytes: number): boolean {
     if (!this.admission.tryHold(bytes)) return false;
     this.answer += bytes;
     return true;
   }
 
-  /** Counts bytes of the answer that are there, or takes away what is not there any more. */
+  /** Adds bytes of the answer that exist, or removes those that no longer do. */
   addAnswerBytes(bytes: number): void {
     this.admission.add(bytes);
     this.answer += bytes;
   }
 
-  /** Gives back bytes of the body that are not needed any more. */
+  /** Releases bytes of the body that are no longer needed. */
   releaseBody(bytes: number): void {
     const done = Math.min(bytes, this.body);
     this.admission.add(-done);
@@ -142,24 +142,24 @@ export class RequestPlace {
     return this.admission.mostBytes;
   }
 
-  /** The refusal of a request for whose bytes there is no room. */
+  /** The refusal of a request whose bytes do not fit. */
   refusal(): Error {
     return this.admission.refusalOfBytes();
   }
 
-  /** Counts the answer, which exists already, in place of the body, which is not needed any more. */
+  /** Replaces the body, which is no longer needed, by the answer, which exists already. */
   replaceBodyWithAnswer(bytes: number): void {
     this.admission.add(bytes - this.body - this.answer);
     this.body = 0;
     this.answer = bytes;
   }
 
-  /** Reports the time to the answer. Only that of one input, or of one instance, shows how busy the system is. */
+  /** Reports the latency. Only that of one input, or of one instance, shows how busy the system is. */
   reportAnswerTime(ms: number): void {
     this.answerMs = ms;
   }
 
-  /** Gives everything back once the answer has left this process, or at once where it has. To be called once. */
+  /** Releases everything once the answer has left this process, or at once if it has. To be called once. */
   releaseAfter(response: ServerResponse): void {
     if (response.writableLength === 0 || response.destroyed) this.release();
     else response.once('close', () => this.release());
@@ -182,16 +182,16 @@ interface LargeBodyLimits {
   readonly maxConcurrent: number;
 }
 
-/** About the time that one large request takes; a refused one that returned sooner would be refused again, s. */
+/** Approximate duration of a large request, s; a refused client that retried sooner would be refused again. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** Bounds how many requests with a large body are worked on at once: each holds its body, and its results, in memory. */
+/** Bounds the concurrent requests with a large body: each holds its body and its results in memory. */
 class LargeBodies {
   private taken = 0;
 
   constructor(private readonly limits: LargeBodyLimits) {}
 
-  /** Takes a place where a body of this size is large, and answers whether it is. Throws `overloaded` where none is free. */
+  /** Takes a slot if a body of this size is large, and answers whether it is. Throws `overloaded` if no slot is free. */
   take(bytes: number): boolean {
     if (bytes <= this.limits.thresholdBytes) return false;
     if (this.taken >= this.limits.maxConcurrent) throw this.refusal();
@@ -223,14 +223,14 @@ interface AdmissionConfig {
   readonly largeBodyMaxConcurrent: number;
 }
 
-/** Settings of requests for flows that reach out, beside those about large bodies, of which each class has its own places. */
+/** Settings of requests for flows that reach out, besides those for large bodies, of which each class has its own slots. */
 type FlowAdmissionConfig = Pick<AdmissionConfig, 'largeBodyThresholdBytes' | 'largeBodyMaxConcurrent'> & {
   readonly flowAdmissionTargetMs: number;
   readonly flowMaxInFlightRequests: number;
   readonly flowMaxInFlightBytes: number;
 };
 
-/** The admission of this process, as it is configured, with its state in metrics. */
+/** The configured admission of this process, with its state in metrics. */
 export const openAdmission = (config: AdmissionConfig, metrics: Metrics): RequestPlaces => {
   const places = openPlaces(config, {
     limit: metrics.gauge({
@@ -253,8 +253,8 @@ export const openAdmission = (config: AdmissionConfig, metrics: Metrics): Reques
 };
 
 /**
- * A second admission, for requests for flows that reach out: what others take long to answer neither takes the places of other requests nor lowers
- * how many of these are admitted. docs/adr/0036-flows-that-reach-out-are-admitted-apart.md.
+ * A second admission, for requests for flows that reach out: slow external systems neither occupy the slots of other requests nor lower
+ * their limit. docs/adr/0036-flows-that-reach-out-are-admitted-apart.md.
  */
 export const openFlowAdmission = (config: FlowAdmissionConfig, metrics: Metrics): RequestPlaces =>
   openPlaces(
@@ -276,7 +276,7 @@ export const openFlowAdmission = (config: FlowAdmissionConfig, metrics: Metrics)
     },
   );
 
-/** What the end of a window says. */
+/** Report of a finished window. */
 interface AdmissionGauges {
   readonly limit: { set(value: number): void };
   readonly meanMs: { set(value: number): void };

@@ -63,7 +63,7 @@ describe('an authenticator', () => {
       [held, now, used] = [{ ...stored, expiresAt: '2026-06-01T00:00:01Z' }, NOW, 0];
     });
 
-    it('answers a key at once that it has proven, and counts its use', async () => {
+    it('answers a proven key at once, and counts its use', async () => {
       const authenticator = holding();
       expect(authenticator.authenticateKnown?.(apiKey)).toBeUndefined();
       const identity = await authenticator.authenticate(apiKey);
@@ -71,7 +71,7 @@ describe('an authenticator', () => {
       expect(used).toBe(2);
     });
 
-    it('answers no other key at once: not one of the same selector, and none that was refused', async () => {
+    it('answers no other key at once, neither one with the same selector nor a refused one', async () => {
       const authenticator = holding();
       await authenticator.authenticate(apiKey);
       const forged = `${apiKey.slice(0, -1)}${apiKey.endsWith('A') ? 'B' : 'A'}`;
@@ -81,7 +81,7 @@ describe('an authenticator', () => {
       expect(authenticator.authenticateKnown?.('')).toBeUndefined();
     });
 
-    it('asks again for a key that was read anew, is held no more, or has expired', async () => {
+    it('checks a key again that was reloaded, is no longer held, or has expired', async () => {
       const authenticator = holding();
       await authenticator.authenticate(apiKey);
       const before = held;
@@ -95,7 +95,7 @@ describe('an authenticator', () => {
       expect(authenticator.authenticateKnown?.(apiKey)).toBeUndefined();
     });
 
-    it('answers nothing at once where no key is held', async () => {
+    it('answers nothing at once if no key is held', async () => {
       const authenticator = createAuthenticator({ findKey: () => Promise.resolve(stored), now: () => NOW });
       await authenticator.authenticate(apiKey);
       expect(authenticator.authenticateKnown).toBeUndefined();
@@ -127,7 +127,7 @@ describe('an authenticator', () => {
     expect(seen[0]).toMatch(/^invalid_api_key: /);
   });
 
-  /** A guard that writes down what it is asked. */
+  /** A guard that records its calls. */
   const noted = (calls: string[]): RefusalGuard => ({
     admit: (address) => {
       calls.push(`admit ${address}`);
@@ -159,7 +159,7 @@ describe('an authenticator', () => {
     expect(calls.filter((call) => call === 'refuse')).toHaveLength(3);
   });
 
-  it('asks the guard before it looks up a key, and not at all for a key that was accepted before', async () => {
+  it('asks the guard before it looks up a key, but not for a key that was accepted before', async () => {
     const calls: string[] = [];
     let current: StoredKey | undefined = stored;
     const { authenticate: check } = createAuthenticator({
@@ -185,7 +185,7 @@ describe('an authenticator', () => {
     expect(await callsOf(apiKey)).toEqual(['admit a', 'find', 'refuse']);
   });
 
-  it('looks up nothing for a key that the guard turns away', async () => {
+  it('does not look up a key that the guard refuses', async () => {
     const looked: string[] = [];
     const { authenticate: check } = createAuthenticator({
       findKey: (wanted) => {
@@ -204,7 +204,7 @@ describe('an authenticator', () => {
     expect(looked).toEqual([]);
   });
 
-  it('gives its place back where the store fails', async () => {
+  it('releases its slot if the store fails', async () => {
     const calls: string[] = [];
     const { authenticate: check } = createAuthenticator({
       findKey: () => Promise.reject(new TypeError('away')),
@@ -237,7 +237,7 @@ describe('API keys', () => {
   const SELECTOR = '0123456789ab';
   const SECRET = 'A'.repeat(43);
 
-  it('parses whatever it makes, into the parts that are stored', () => {
+  it('parses every key that it makes, into the stored parts', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (chance) => {
         const bytes = Buffer.from(chance);
@@ -282,7 +282,7 @@ describe('API keys', () => {
     ['goes on after a line break', `dsk_${SELECTOR}_${SECRET}\n`],
     ['begins with a blank', ` dsk_${SELECTOR}_${SECRET}`],
     ['is two keys, as a repeated header gives', `dsk_${SELECTOR}_${SECRET}, dsk_${SELECTOR}_${SECRET}`],
-  ])('does not take for a key what %s', (_what, text) => {
+  ])('does not accept a text that %s', (_what, text) => {
     expect(parseApiKey(text)).toBeUndefined();
   });
 });

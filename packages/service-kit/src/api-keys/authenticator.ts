@@ -6,44 +6,44 @@ import { ServiceError } from '@decision/contracts';
 export interface Identity {
   /** Who acts, for the audit and the decision log: the id of the key, or `user:` and the id of the person. */
   readonly actor: string;
-  /** The person, where it is one. */
+  /** The person, if it is one. */
   readonly userId?: string | undefined;
   readonly workspaceId: string;
   readonly role: string;
   readonly entitlements: ReadonlySet<string>;
-  /** The groups that the caller is restricted to; undefined where it is not restricted. */
+  /** The groups that the caller is restricted to; undefined if it is not restricted. */
   readonly userGroups: readonly string[] | undefined;
-  /** Origin of the request; set by the server for each request. */
+  /** Origin of the request; the server sets it for each request. */
   readonly origin?: { readonly address?: string | undefined; readonly requestId?: string | undefined } | undefined;
 }
 
 export interface Authenticator {
   /**
-   * The identity behind the header `x-api-key`. Throws `missing_api_key`, or `invalid_api_key` for every other reason alike; with a guard
-   * `too_many_refusals` too. `address` is where the key came from.
+   * The identity behind the header `x-api-key`. Throws `missing_api_key`, or `invalid_api_key` for every other reason; with a guard also
+   * `too_many_refusals`. `address` is the client's address.
    */
   authenticate(apiKey: string | undefined, address?: string): Promise<Identity>;
   /**
-   * The identity behind a key that this process has proven and whose stored form it still holds; undefined for every other key, which
-   * {@link authenticate} is to be asked for. Absent where no key is held.
+   * The identity of a key that this process has proven and still holds; undefined for every other key, for which {@link authenticate} must
+   * be called. Absent if keys are not held.
    */
   readonly authenticateKnown?: ((apiKey: string) => Identity | undefined) | undefined;
-  /** Sessions of people; without it the service knows API keys alone. */
+  /** Sessions of people; without it the service accepts only API keys. */
   readonly people?: PeopleAuthenticator | undefined;
 }
 
 /** Authenticates people by their sessions. */
 export interface PeopleAuthenticator {
   /**
-   * The identity behind the session that a request carries; undefined where it carries none. Throws `invalid_session` for every session that is not
-   * alive, and `cross_site_request` where another site made a browser send what changes something.
+   * The identity of the session in a request; undefined if there is none. Throws `invalid_session` for a session that is not live, and
+   * `cross_site_request` if another site made a browser send a change.
    */
   authenticate(method: string, headers: IncomingHttpHeaders): Promise<Identity> | undefined;
 }
 
 /**
- * The caller of a request: by the API key where there is one, whatever else it carries, and else by the session. Throws as {@link Authenticator}
- * and {@link PeopleAuthenticator} do.
+ * The caller of a request: by the API key if there is one, and otherwise by the session. Throws as {@link Authenticator} and {@link
+ * PeopleAuthenticator} do.
  */
 export const identifyCaller = (
   authenticator: Authenticator,
@@ -56,10 +56,10 @@ export const identifyCaller = (
   return person ?? authenticator.authenticate(typeof header === 'string' ? header : undefined, address);
 };
 
-/** A moment as a store or a cache hands it over: a date, ISO 8601 text, or epoch ms. */
+/** A moment as a store or a cache returns it: a date, ISO 8601 text, or epoch ms. */
 type Moment = Date | string | number;
 
-/** A key as it is stored. It holds no secret, only its hash. */
+/** A stored key. It contains only the hash of its secret. */
 export interface StoredKey {
   readonly id: string;
   readonly workspaceId: string;
@@ -75,29 +75,29 @@ export interface StoredKey {
 }
 
 /**
- * Bounds the checks of API keys that this process has not accepted before, and slows callers that try many: an address whose keys were refused too
- * often has a few places, which its refusals keep while they wait, and beyond them nothing is looked up for it. Nobody learns from the time that an
- * answer took why a key was refused.
+ * Bounds the checks of API keys that this process has not accepted before, and slows callers that try many. An address whose keys were
+ * refused too often has a few slots, which its delayed refusals occupy; beyond them none of its keys is looked up. The time of an answer
+ * does not reveal why a key was refused.
  */
 export interface RefusalGuard {
-  /** Admits the check of a key that came from this address. Throws `too_many_refusals`; nothing has been looked up by then. */
+  /** Admits the check of a key from this address. Throws `too_many_refusals` before anything is looked up. */
   admit(address: string | undefined): KeyCheck;
-  /** The number of addresses that are remembered now. */
+  /** Number of addresses that are remembered. */
   size(): number;
 }
 
-/** The check of one key; exactly one of its functions is to be called. */
+/** The check of one key; exactly one of its functions must be called. */
 interface KeyCheck {
   /** The key was accepted, or could not be checked. */
   end(): void;
-  /** The key was refused: resolves when that may be answered. `startedAt` is when the check began, as `now` tells. */
+  /** The key was refused: resolves when the refusal may be answered. `startedAt` is the start of the check by the clock `now`. */
   refuse(startedAt: number): Promise<void>;
 }
 
 export interface AuthenticatorOptions {
-  /** Finds a key by its public part, through whatever caches there are. Its failures are handed on. */
+  /** Finds a key by its public part, possibly through caches. Its failures are passed on. */
   readonly findKey: (selector: string) => Promise<StoredKey | undefined>;
-  /** The stored key that `findKey` would answer, where this process holds it, as one object for as long as it does; undefined where it does not. */
+  /** The stored key that `findKey` would answer, if this process holds it; always the same object while it does; otherwise undefined. */
   readonly peekKey?: ((selector: string) => StoredKey | undefined) | undefined;
   /** Epoch ms. */
   readonly now: () => number;
@@ -107,9 +107,9 @@ export interface AuthenticatorOptions {
   readonly onUse?: (identity: Identity) => void;
 }
 
-/** Hash for the comparison of a secret when there is no usable one; no text is known that hashes to it. */
+/** Hash for the comparison if there is no usable one; no text is known to hash to it. */
 const NO_HASH = Buffer.alloc(32);
-/** Accepted keys that are remembered, and proven ones. */
+/** Maximum of remembered accepted keys, and of proven ones. */
 const MAX_ACCEPTED = 10_000;
 
 /** An authenticator over stored keys. Unknown, malformed, expired and revoked keys get one answer, after the same work. */
@@ -120,7 +120,7 @@ export const createAuthenticator = ({
   refusals,
   onUse,
 }: AuthenticatorOptions): Authenticator => {
-  // A cached key is one object for many requests; so is its identity.
+  // A cached key is one object for many requests, and so is its identity.
   const identities = new WeakMap<StoredKey, Identity>();
   const accepted = new AcceptedKeys();
   const proven = new ProvenKeys();
@@ -139,7 +139,7 @@ export const createAuthenticator = ({
       // Text that is not a key is looked up too, so that the time to the answer does not reveal it.
       const selector = parts?.selector ?? selectorOfInvalidKey(apiKey);
       const secretHash = hashApiKeySecret(parts?.secret ?? apiKey);
-      // A key that was accepted before is not held up by others from its address.
+      // A key that was accepted before is not slowed by others from its address.
       const isKnown = accepted.has(selector, secretHash);
       const check = isKnown ? undefined : refusals?.admit(address);
       const key = await findKey(selector).catch((error: unknown) => {
@@ -163,7 +163,7 @@ export const createAuthenticator = ({
       peekKey &&
       ((apiKey) => {
         const known = proven.find(apiKey);
-        // Another object is another reading of the key, which may say that it was revoked.
+        // Another object was loaded separately, and may be revoked.
         if (known === undefined || peekKey(known.key.selector) !== known.key || !isAlive(known.key, now()))
           return undefined;
         onUse?.(known.identity);
@@ -173,12 +173,15 @@ export const createAuthenticator = ({
 };
 
 interface ProvenKey {
-  /** What the secret was compared with. */
+  /** The hash that the secret was compared with. */
   readonly key: StoredKey;
   readonly identity: Identity;
 }
 
-/** Keys whose secret was compared, by their hash: no secret is kept, and the time of a search tells nothing of one. The oldest are forgotten first. */
+/**
+ * Keys whose secret was compared, by hash: no secret is kept, and the time of a look-up reveals nothing of one. The oldest are forgotten
+ * first.
+ */
 class ProvenKeys {
   private readonly byHash = new Map<string, ProvenKey>();
 
@@ -193,7 +196,7 @@ class ProvenKeys {
   }
 }
 
-/** Always compares once in constant time, whether there is a key or not. */
+/** Always compares once in constant time, with or without a key. */
 const matchesSecret = (secretHash: Buffer, key: StoredKey | undefined): boolean => {
   const stored = key === undefined ? NO_HASH : Buffer.from(key.secretHash, 'hex');
   const usable = stored.length === NO_HASH.length ? stored : NO_HASH;
@@ -220,7 +223,7 @@ class AcceptedKeys {
   }
 }
 
-/** A moment that cannot be read counts as passed. */
+/** A moment that cannot be parsed counts as past. */
 const isAlive = ({ expiresAt, revokedAt }: StoredKey, now: number): boolean =>
   revokedAt === null && (expiresAt === null || new Date(expiresAt).getTime() > now);
 
@@ -238,7 +241,7 @@ const toIdentity = ({ id, workspaceId, role, entitlements, userGroups }: StoredK
   userGroups: userGroups.length === 0 ? undefined : userGroups,
 });
 
-/** Throws `forbidden` where the role of the key does not allow it. */
+/** Throws `forbidden` if the role of the key does not allow it. */
 export const requireEntitlement = (identity: Identity, entitlement: string): void => {
   if (identity.entitlements.has(entitlement)) return;
   throw new ServiceError(
@@ -262,7 +265,7 @@ export interface GeneratedApiKey {
   readonly secretHash: string;
 }
 
-/** Digits and lower-case letters without i, l, o and u, which are mistaken for others: five bits a character. */
+/** Digits and lower-case letters without i, l, o and u, which are easily confused: five bits per character. */
 const SELECTOR_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const SELECTOR_LENGTH = 12;
 const SECRET_BYTES = 32;
@@ -281,18 +284,18 @@ export const parseApiKey = (text: string): ApiKeyParts | undefined => {
   return selector === undefined || secret === undefined ? undefined : { selector, secret };
 };
 
-/** A selector for text that is not a key, so that the look-up takes as long. With 60 bits it is hardly ever that of a key. */
+/** A selector for text that is not a key, so that the look-up takes the same time. With 60 bits it practically never matches a key. */
 const selectorOfInvalidKey = (text: string): string =>
   [...hash('sha256', text, 'buffer').subarray(0, SELECTOR_LENGTH)]
     .map((byte) => SELECTOR_ALPHABET.charAt(byte & 31))
     .join('');
 
-/** SHA-256 of the secret part of a key. The secret has 256 bits of chance, so a fast hash is enough. */
+/** SHA-256 of the secret part of a key. The secret has 256 random bits, so a fast hash is enough. */
 export const hashApiKeySecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /**
- * The groups that a key gives to a thing. A restricted key hands on only groups of its own, and all of them where none are named; those that the
- * thing had before may stay. Throws `invalid_request`.
+ * The groups that a key assigns to a resource. A restricted key assigns only its own groups, and all of them if none are named; groups that
+ * the resource already had may stay. Throws `invalid_request`.
  */
 export const assignableGroups = (
   own: readonly string[] | undefined,

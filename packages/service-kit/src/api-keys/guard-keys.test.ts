@@ -2,7 +2,7 @@ import { type Identity } from './authenticator';
 import { createKeyUse, createRefusalGuard, REFUSAL_BURST, REFUSAL_FLOOR_MS, type RefusalOutcome } from './guard-keys';
 
 describe('refusals', () => {
-  /** A guard whose clock stands still unless it is moved, with its sleeps and outcomes. */
+  /** A guard with a clock that only the test moves, and with its sleeps and outcomes. */
   const guardUnderTest = (resolveSleeps = true) => {
     const slept: number[] = [];
     const outcomes: RefusalOutcome[] = [];
@@ -19,13 +19,13 @@ describe('refusals', () => {
     return { guard, slept, outcomes, clock, wake };
   };
 
-  it('answers no sooner than the floor, however quick the check was', async () => {
+  it('never answers before the minimum time, however quick the check was', async () => {
     const { guard, slept, clock } = guardUnderTest();
     for (const took of [0, 1, 10, REFUSAL_FLOOR_MS, 400]) await guard.admit('192.0.2.1').refuse(clock.now - took);
     expect(slept).toEqual([REFUSAL_FLOOR_MS, REFUSAL_FLOOR_MS - 1, REFUSAL_FLOOR_MS - 10, 0, 0]);
   });
 
-  it('slows an address more and more once it has used up its burst, up to a bound, and no other', async () => {
+  it('slows only an address that has used up its burst, increasingly and up to a bound', async () => {
     const { guard, slept, outcomes, clock } = guardUnderTest();
     for (let attempt = 0; attempt < 200; attempt += 1) await guard.admit('192.0.2.1').refuse(clock.now);
     expect(new Set(slept.slice(0, REFUSAL_BURST))).toEqual(new Set([REFUSAL_FLOOR_MS]));
@@ -45,7 +45,7 @@ describe('refusals', () => {
     expect(slept.at(-1)).toBe(REFUSAL_FLOOR_MS);
   });
 
-  it('gives an address beyond its burst 20 places and turns the rest away before their check', async () => {
+  it('gives an address beyond its burst 20 slots and refuses the rest before their check', async () => {
     const { guard, outcomes, clock, wake } = guardUnderTest(false);
     const refuse = (): Promise<void> => guard.admit('192.0.2.1').refuse(clock.now);
     const burst = Array.from({ length: REFUSAL_BURST }, refuse);
@@ -58,7 +58,7 @@ describe('refusals', () => {
     guard.admit('192.0.2.1').end();
   });
 
-  it('gives the places of an address back when its keys are accepted or cannot be checked', async () => {
+  it('releases the slots of an address when its keys are accepted or cannot be checked', async () => {
     const { guard, clock } = guardUnderTest();
     for (let attempt = 0; attempt < 50; attempt += 1) await guard.admit('192.0.2.1').refuse(clock.now);
     for (let attempt = 0; attempt < 100; attempt += 1) guard.admit('192.0.2.1').end();
@@ -66,7 +66,7 @@ describe('refusals', () => {
     expect(() => guard.admit('192.0.2.1')).toThrow();
   });
 
-  it('bounds the checks under way of all addresses, without counting refusals that wait', async () => {
+  it('bounds the concurrent checks of all addresses, without counting delayed refusals', async () => {
     const { guard, clock, wake } = guardUnderTest(false);
     const address = (index: number): string => `10.${index >> 8}.${index & 255}.1`;
     const waiting = Array.from({ length: 2_000 }, (_, index) => guard.admit(address(index)).refuse(clock.now));
@@ -113,7 +113,7 @@ describe('the use of keys', () => {
     expect(noted).toEqual(['a', 'a', 'a', 'b']);
   });
 
-  it('survives a store that fails or hangs, and does not pile up', async () => {
+  it('survives a store that fails or hangs, without accumulating work', async () => {
     const failures: unknown[] = [];
     const failing = createKeyUse({
       record: () => Promise.reject(new TypeError('away')),

@@ -47,18 +47,18 @@ interface RefusalGuardOptions {
   readonly onRefusal?: (outcome: RefusalOutcome) => void;
 }
 
-/** No refusal is answered sooner after its check began, ms: longer than any of the checks usually takes. */
+/** Minimum time from the start of a check to its refusal, ms: longer than checks usually take. */
 export const REFUSAL_FLOOR_MS = 25;
-/** Refusals of one address within the window that are answered without further delay. */
+/** Refusals per address and window without an additional delay. */
 export const REFUSAL_BURST = 20;
 const WINDOW_MS = 60_000;
-/** Each refusal beyond the burst waits so much longer than the one before, ms, up to the most. */
+/** Additional delay of each refusal beyond the burst, ms, and its maximum. */
 const STEP_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
-/** Checks of one address beyond its burst, and of all such addresses, that may be under way at once, waiting refusals included. */
+/** Maximum concurrent checks of one address beyond its burst, and of all such addresses, including delayed refusals. */
 const MAX_CHECKS_PER_SUSPECT = 20;
 const MAX_CHECKS_OF_SUSPECTS = 1_000;
-/** Checks of all addresses that may be under way at once, without the refusals that wait. */
+/** Maximum concurrent checks of all addresses, excluding delayed refusals. */
 const MAX_CHECKS = 1_000;
 /** Addresses that are remembered; the one that was refused longest ago is forgotten first. */
 const MAX_ADDRESSES = 10_000;
@@ -67,7 +67,7 @@ interface Suspect {
   /** Refusals in the window that began at `since`. */
   refusals: number;
   since: number;
-  /** Checks that were admitted although it is beyond its burst. */
+  /** Checks that were admitted beyond its burst. */
   checks: number;
 }
 
@@ -95,8 +95,8 @@ export const createRefusalGuard = ({ now, sleep, onRefusal }: RefusalGuardOption
     throw tooMany();
   };
 
-  /** Takes one of the places for suspects and returns the function that gives it back; undefined for other addresses. */
-  const takePlace = (name: string): (() => void) | undefined => {
+  /** Takes one of the slots for suspects and returns the function that releases it; undefined for other addresses. */
+  const takeSlot = (name: string): (() => void) | undefined => {
     const suspect = suspects.get(name);
     if (suspect === undefined || suspect.refusals < REFUSAL_BURST || isOver(suspect)) return undefined;
     if (suspect.checks >= MAX_CHECKS_PER_SUSPECT || checksOfSuspects >= MAX_CHECKS_OF_SUSPECTS) return turnAway();
@@ -112,7 +112,7 @@ export const createRefusalGuard = ({ now, sleep, onRefusal }: RefusalGuardOption
     admit: (address) => {
       if (checks >= MAX_CHECKS) return turnAway();
       const name = nameOf(address);
-      const leave = takePlace(name);
+      const leave = takeSlot(name);
       checks += 1;
       return {
         end: () => {
@@ -120,10 +120,10 @@ export const createRefusalGuard = ({ now, sleep, onRefusal }: RefusalGuardOption
           leave?.();
         },
         refuse: async (startedAt) => {
-          // The outcome is known: a refusal that still waits keeps only a place among those of suspects.
+          // The outcome is known: a delayed refusal keeps only a slot for suspects.
           checks -= 1;
           const excess = recordRefusal(name);
-          // The checks of a burst run at the same time. Only refusals of suspects, which keep a place, wait.
+          // The checks of a burst run concurrently. Only refusals of suspects, which keep a slot, are delayed.
           const penalty = leave === undefined ? 0 : Math.min(excess * STEP_MS, LONGEST_DELAY_MS);
           try {
             await sleep(Math.max(0, startedAt + REFUSAL_FLOOR_MS - now()) + penalty);
@@ -161,7 +161,7 @@ const tooMany = (): ServiceError =>
   );
 
 interface KeyUseOptions {
-  /** Stores that a key was used now. A failure loses this record and nothing else. */
+  /** Stores that a key was used now. A failure only loses this record. */
   readonly record: (identity: Identity) => Promise<void>;
   /** Epoch ms. */
   readonly now: () => number;
@@ -170,12 +170,12 @@ interface KeyUseOptions {
 
 /** The shortest time between two records of one key, ms; the store has the same bound. */
 const INTERVAL_MS = 60_000;
-/** Keys that are remembered; the one recorded longest ago is forgotten first, and may be recorded again too soon. */
+/** Keys that are remembered; the one recorded longest ago is forgotten first, and may then be recorded too early. */
 const MAX_KEYS = 10_000;
-/** Records that may be written at once; a key that is skipped is recorded at its next use. */
+/** Maximum concurrent writes; a skipped key is recorded at its next use. */
 const MAX_PENDING = 10;
 
-/** Records the use of keys, each at most once a minute, without delaying requests. */
+/** Records the use of keys, each at most once per minute, without delaying requests. */
 export const createKeyUse = ({ record, now, onFailure }: KeyUseOptions): ((identity: Identity) => void) => {
   const recorded = new Map<string, number>();
   let pending = 0;

@@ -2,7 +2,7 @@ import { randomBytes, scryptSync } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
 import { hashPassword, verifyPassword } from './password';
 
-it('hashes a password with a salt of its own, so that it can be checked and not read', async () => {
+it('hashes a password with its own salt, so that it can be checked but not read', async () => {
   const [first, second] = [await hashPassword('correct horse', randomBytes), await hashPassword('correct horse', randomBytes)]; // prettier-ignore
   expect(first).not.toBe(second);
   expect(first).toMatch(/^\$argon2id\$v=19\$m=47104,t=2,p=1\$/);
@@ -10,19 +10,19 @@ it('hashes a password with a salt of its own, so that it can be checked and not 
   expect(await verify(first, 'correct horse')).toBe(true);
 });
 
-it('takes the same password in whatever form it is typed', async () => {
+it('accepts the same password in any Unicode form', async () => {
   const same = () => Buffer.alloc(16);
   expect(await hashPassword('\u0065\u0301'.repeat(6), same)).toBe(await hashPassword('\u00e9'.repeat(6), same));
 });
 
-it('knows the password again in whatever form it is typed, and no other', async () => {
+it('verifies the password in any Unicode form, and no other', async () => {
   const stored = await hashPassword('caf\u00e9 au lait', randomBytes);
   expect(await verifyPassword('cafe\u0301 au lait', stored)).toBe(true);
   expect(await verifyPassword('cafe au lait', stored)).toBe(false);
   expect(await verifyPassword('', stored)).toBe(false);
 });
 
-it('still knows passwords that were hashed with scrypt', async () => {
+it('still verifies passwords that were hashed with scrypt', async () => {
   const key = scryptSync('caf\u00e9 au lait', 'some salt', 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 26 });
   const stored = `scrypt$32768$8$1$${Buffer.from('some salt').toString('base64')}$${key.toString('base64')}`;
   expect(await verifyPassword('cafe\u0301 au lait', stored)).toBe(true);
@@ -42,6 +42,6 @@ it.each([
   '$argon2id$v=19$m=9999999,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
   '$argon2id$v=19$m=47104,t=999,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
   '$argon2i$v=19$m=47104,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
-])('takes no password for the hash %j', async (stored) => {
+])('accepts no password for the hash %j', async (stored) => {
   expect(await verifyPassword('', stored)).toBe(false);
 });

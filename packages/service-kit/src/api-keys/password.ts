@@ -2,32 +2,32 @@ import { scrypt, timingSafeEqual } from 'node:crypto';
 
 /** Costs of argon2id: 46 MiB and some tens of milliseconds for each guess. */
 const COSTS = { memoryCost: 47_104, timeCost: 2, parallelism: 1 };
-/** Argon2id of the library's enumeration, which is none at run time. */
+/** Argon2id in the library's enumeration, which does not exist at run time. */
 const ARGON2ID = 2;
 const SALT_BYTES = 16;
 
-/** Hashes a password for storage, in the form of the PHC (`$argon2id$v=19$m=...`), so that the costs can grow later. */
+/** Hashes a password for storage, in PHC format (`$argon2id$v=19$m=...`), so that the costs can be raised later. */
 export const hashPassword = async (password: string, randomBytes: (size: number) => Buffer): Promise<string> => {
   const { hash } = await argon2();
   return hash(password.normalize('NFKC'), { ...COSTS, algorithm: ARGON2ID, salt: randomBytes(SALT_BYTES) });
 };
 
-/** Loaded by processes that check passwords alone: it is native code. */
+/** Loaded only by processes that check passwords, since it is native code. */
 const argon2 = () => import('@node-rs/argon2');
 
-/** The hash of a random text that was thrown away; checked where there is no hash, so that this takes as long. */
+/** The hash of a discarded random text; it is checked if there is no hash, so that the time is the same. */
 const NOBODY = '$argon2id$v=19$m=47104,t=2,p=1$jDwUG7upI9Bw4yyAquWsfg$PMdZwh3BMPvs0jwaTR6tkPylwngyp5/IWbRvx2a+INQ';
 
 /**
- * Whether a password is the one that was hashed as {@link hashPassword} does, or did before argon2id: `scrypt$cost$block$parallel$salt$hash`. Takes as
- * long where there is no hash, and is false then; false too for a hash that cannot be read.
+ * Whether a password matches a hash of {@link hashPassword}, or an older one: `scrypt$cost$block$parallel$salt$hash`. Without a hash it
+ * takes the same time and is false; false too for a hash that cannot be parsed.
  */
 export const verifyPassword = (password: string, stored: string | null): Promise<boolean> => {
   const given = password.normalize('NFKC');
   return stored?.startsWith('scrypt$') === true ? verifyScrypt(given, stored) : verifyArgon2(given, stored);
 };
 
-/** Costs beyond these are not ours: a stored hash must not be able to hold a process up. */
+/** Maximum accepted costs: a stored hash must not be able to block a process. */
 const MOST = { m: 262_144, t: 10, p: 4 };
 const PARAMETERS = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$/;
 
@@ -39,7 +39,7 @@ const verifyArgon2 = async (password: string, stored: string | null): Promise<bo
   try {
     return (await verify(hash, password)) && stored !== null;
   } catch {
-    return false; // a hash that it cannot read
+    return false; // a hash that it cannot parse
   }
 };
 
@@ -58,7 +58,7 @@ const verifyScrypt = (password: string, stored: string): Promise<boolean> => {
         resolve(error === null && expected.length === KEY_BYTES && timingSafeEqual(derived, expected)),
       );
     } catch {
-      resolve(false); // parameters that scrypt does not take
+      resolve(false); // parameters that scrypt does not accept
     }
   });
 };

@@ -3,7 +3,7 @@ import { list } from './setting';
 /** A host, a host with its port, an address or a network. */
 const TARGET = /^(?:[A-Za-z0-9._-]+(?::\d{1,5})?|\[[0-9A-Fa-f:.]+\](?::\d{1,5})?|[0-9A-Fa-f:.]+(?:\/\d{1,3})?)$/;
 
-/** Private targets that nodes of a type may ask. */
+/** Private targets that nodes of a type may access. */
 export const allowedHosts = (env: string, kind: string) =>
   list(env, {
     default: [],

@@ -72,10 +72,10 @@ export const connectorSettings = {
       meaning: "Key-value store of version 2 behind HashiCorp's HTTP interface, for nodes of type vault.",
     }),
   ),
-  flowVaultToken: optional(secret('FLOW_VAULT_TOKEN', { meaning: 'What the service shows to that store.' })),
+  flowVaultToken: optional(secret('FLOW_VAULT_TOKEN', { meaning: 'Token for that store.' })),
   flowVaultTokenFile: optional(
     text('FLOW_VAULT_TOKEN_FILE', {
-      meaning: 'File with that token in place of FLOW_VAULT_TOKEN, read for each call, so that it may be exchanged.',
+      meaning: 'File with that token instead of FLOW_VAULT_TOKEN, read for each call, so that it can be rotated.',
     }),
   ),
   flowVaultMount: text('FLOW_VAULT_MOUNT', {
@@ -96,13 +96,13 @@ export const connectorSettings = {
       pattern: /^[a-z0-9-]{2,50}$/,
       accepts: 'the name of a region, such as eu-central-1',
       meaning:
-        'Region of AWS Secrets Manager for nodes of type vault. Without it the provider `aws` is off. Credentials come from where AWS clients look for them.',
+        'Region of AWS Secrets Manager for nodes of type vault. Without it the provider `aws` is off. Credentials come from the usual sources of AWS clients.',
     }),
   ),
   flowVaultAwsUrl: optional(
     url('FLOW_VAULT_AWS_URL', {
       protocols: ['http', 'https'],
-      meaning: "Endpoint of AWS Secrets Manager where it is not the region's own, such as one of a private network.",
+      meaning: 'Endpoint of AWS Secrets Manager if it is not that of the region, for instance in a private network.',
     }),
   ),
   flowVaultAllowedHosts: allowedHosts('FLOW_VAULT_ALLOWED_HOSTS', 'vault'),
@@ -114,19 +114,17 @@ export const connectorSettings = {
         'Endpoint of chat completions that nodes of type ai ask, such as `https://models.internal/v1`; `/chat/completions` is added where it is missing. Without it those nodes fail.',
     }),
   ),
-  flowAiApiKey: optional(
-    secret('FLOW_AI_API_KEY', { meaning: 'What the service shows to that endpoint, as a bearer token.' }),
-  ),
+  flowAiApiKey: optional(secret('FLOW_AI_API_KEY', { meaning: 'Bearer token for that endpoint.' })),
   flowAiApiKeyFile: optional(
     text('FLOW_AI_API_KEY_FILE', {
-      meaning: 'File with that key in place of FLOW_AI_API_KEY, read for each call, so that it may be exchanged.',
+      meaning: 'File with that key instead of FLOW_AI_API_KEY, read for each call, so that it can be rotated.',
     }),
   ),
-  flowAiModel: optional(text('FLOW_AI_MODEL', { meaning: 'Model that is asked where a node names none.' })),
+  flowAiModel: optional(text('FLOW_AI_MODEL', { meaning: 'Model that is asked if a node names none.' })),
   flowAiAllowedModels: list('FLOW_AI_ALLOWED_MODELS', {
     default: [],
     items: 'models',
-    meaning: 'Models that nodes may name beside FLOW_AI_MODEL; empty: any that the endpoint has.',
+    meaning: 'Models that nodes may name besides FLOW_AI_MODEL; empty: any that the endpoint has.',
   }),
   flowAiAllowedHosts: allowedHosts('FLOW_AI_ALLOWED_HOSTS', 'ai'),
   flowAiTimeoutMs: time('FLOW_AI_TIMEOUT_MS', 'ai', 30_000),

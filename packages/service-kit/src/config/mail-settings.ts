@@ -2,7 +2,7 @@ import { oneOf, optional, port, secret, text } from './setting';
 
 const MAIL_ADDRESS = /^[^\s@<>,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}$/;
 
-/** The operator's mail server, of variables that begin with `prefix`. `host` and `from` say what it is for. */
+/** The operator's mail server, from variables that begin with `prefix`. `host` and `from` describe its purpose. */
 export const smtpSettings = (prefix: string, meanings: { readonly host: string; readonly from: string }) => ({
   host: optional(
     text(`${prefix}_HOST`, {
@@ -17,11 +17,11 @@ export const smtpSettings = (prefix: string, meanings: { readonly host: string; 
     meaning:
       'How the connection to it is protected: by STARTTLS, which is then required, from the first byte on, or not at all.',
   }),
-  user: optional(text(`${prefix}_USER`, { meaning: 'User name at the mail server; without it none is told.' })),
+  user: optional(text(`${prefix}_USER`, { meaning: 'User name at the mail server; without it there is no login.' })),
   password: optional(secret(`${prefix}_PASSWORD`, { meaning: 'Password of that user.' })),
   passwordFile: optional(
     text(`${prefix}_PASSWORD_FILE`, {
-      meaning: 'File that holds the password instead; the line break at its end is left out.',
+      meaning: 'File with the password instead; its trailing line break is ignored.',
     }),
   ),
   from: optional(

@@ -42,7 +42,7 @@ describe('the configuration', () => {
     expect(read).not.toThrow(/hunter2/);
   });
 
-  it('lists its faults in data too, one a setting, without secrets', () => {
+  it('lists its faults as data too, one per setting, without secrets', () => {
     let thrown: unknown;
     try {
       readConfig({ ...databaseSettings, ...shape }, { COUNT: 'x', PASSWORD: 'hunter2', DATABASE_URL: 'hunter2' });
@@ -83,7 +83,7 @@ describe('the configuration', () => {
     expect(() => readConfig(all, environment)).toThrow(new RegExp(`- ${name}`));
   });
 
-  it('has defaults for all but the database', () => {
+  it('has defaults for everything except the database', () => {
     const all = { ...httpSettings(4000), ...databaseSettings, ...cacheSettings, ...brokerSettings };
     const { databaseUrl, ...rest } = readConfig(all, { DATABASE_URL: 'postgresql://u:p@h/d' });
     expect(databaseUrl.reveal()).toBe('postgresql://u:p@h/d');
@@ -141,7 +141,7 @@ describe('the configuration', () => {
 describe('the table of settings', () => {
   const row = (shape: SettingsShape) => describeSettings(shape)[0];
 
-  it('describes each setting in the order of the shape', () => {
+  it('describes the settings in the order of the shape', () => {
     const names = describeSettings({ ...databaseSettings, ...cacheSettings, ...brokerSettings }).map(
       ({ name }) => name,
     );
@@ -214,7 +214,7 @@ describe('the table of settings', () => {
     expect(JSON.stringify(row({ it: address }))).not.toContain('hunter2');
   });
 
-  it('has a sentence for every setting that services share', () => {
+  it('describes every shared setting', () => {
     const shape = { ...processSettings, ...httpSettings(1), ...databaseSettings, ...cacheSettings, ...brokerSettings };
     for (const { name, meaning, accepts } of describeSettings(shape)) {
       expect(name).toMatch(/^[A-Z][A-Z_]+$/);

@@ -5,11 +5,11 @@ import { type Config, type Setting, type SettingsShape } from './setting';
 /** One bad value of the environment. */
 interface ConfigFault {
   readonly env: string;
-  /** The value, its fault and the accepted values, as one sentence. Holds no secret. */
+  /** The value, its fault and the accepted values, as one sentence without secrets. */
   readonly sentence: string;
 }
 
-/** The configuration cannot be used. The message is one text that lists every bad value. */
+/** The configuration is invalid. The message lists every bad value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -20,7 +20,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every setting of the shape, once, at start. Throws {@link ConfigError} that lists every bad value at once: its name, what is
+ * Reads every setting of the shape once at the start. Throws {@link ConfigError} that lists every bad value at once: its name, what is
  * wrong with it and what is accepted.
  */
 export const readConfig = <S extends SettingsShape>(shape: S, env: NodeJS.ProcessEnv): Config<S> => {
@@ -53,7 +53,7 @@ const show = ({ secret }: Setting<unknown>, text: string | undefined): string =>
 /** One row of a table of environment variables. */
 interface SettingRow {
   readonly name: string;
-  /** As an operator would write it; undefined where there is none. */
+  /** As an operator would write it; undefined if there is none. */
   readonly default: string | undefined;
   readonly required: boolean;
   readonly secret: boolean;
@@ -72,7 +72,7 @@ export const describeSettings = (shape: SettingsShape): SettingRow[] =>
     meaning,
   }));
 
-/** The table of a service's environment variables for the documentation, in Markdown: those of every process last. */
+/** The table of a service's environment variables for the documentation, in Markdown: those of all processes last. */
 export const settingsTable = (shape: SettingsShape): string =>
   [
     '| variable | default | accepts | meaning |',

@@ -19,13 +19,13 @@ import {
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Where traces go (OpenTelemetry). The names and forms are those of its own standard. */
+/** Settings of traces (OpenTelemetry). The names and forms follow its standard. */
 export const tracingSettings = {
   tracesEndpoint: optional(
     url('OTEL_EXPORTER_OTLP_ENDPOINT', {
       protocols: ['http', 'https'],
       meaning:
-        'Where traces are sent, over OTLP (HTTP, protobuf), without /v1/traces. Not set: no traces are recorded, and what records them is not loaded.',
+        'Where traces are sent, over OTLP (HTTP, protobuf), without /v1/traces. Not set: no traces are recorded, and their recorder is not loaded.',
     }),
   ),
   tracesHeaders: optional(
@@ -78,7 +78,7 @@ export const publicSettings = {
   },
 };
 
-/** Settings of services that admit requests; the target that belongs to them is the service's own. */
+/** Settings of services that admit requests; each service has its own target. */
 export const admissionSettings = {
   largeBodyThresholdBytes: limit(limits.largeBodyThresholdBytes),
   largeBodyMaxConcurrent: limit(limits.largeBodyMaxConcurrent),
@@ -100,7 +100,7 @@ export const httpSettings = (defaultPort: number) => ({
       min: 0,
       max: 65_535,
       meaning:
-        'TCP port that answers /metrics in place of PORT, so that what leads clients to PORT leads nobody to the metrics; 0 takes a free one. Not set: PORT answers it.',
+        'TCP port that answers /metrics in place of PORT, so that the metrics are not reachable where clients reach PORT; 0 takes a free one. Not set: PORT answers it.',
     }),
   ),
   apiMetrics: flag('API_METRICS', {
@@ -142,7 +142,7 @@ export const httpSettings = (defaultPort: number) => ({
     secret('PROXY_SECRET', {
       minLength: 16,
       meaning:
-        'What a proxy sends in x-proxy-secret to prove itself. Where it is set, x-forwarded-for is believed only with it; not set: whoever reaches the port is taken for a proxy when TRUSTED_PROXIES is larger than 0.',
+        'What a proxy sends in x-proxy-secret to prove itself. Where it is set, x-forwarded-for is believed only with it; not set: every caller is taken for a proxy when TRUSTED_PROXIES is larger than 0.',
     }),
   ),
   logRequests: flag('LOG_REQUESTS', { meaning: 'Whether each request is logged in one line.' }),
@@ -163,7 +163,7 @@ export const sessionSettings = {
   jwtSecretPrevious: optional(
     secret('JWT_SECRET_PREVIOUS', {
       minLength: 32,
-      meaning: 'The secret before, while it is exchanged: sessions that were signed with it are valid until they end.',
+      meaning: 'The previous secret during a rotation: sessions that were signed with it are valid until they end.',
     }),
   ),
 };
@@ -208,7 +208,7 @@ export const cacheSettings = {
   cacheKeyPrefix: text('CACHE_KEY_PREFIX', {
     default: 'decision:',
     emptyIsValue: true,
-    meaning: 'Put before every cache key, so that deployments can share a server.',
+    meaning: 'Prefix of every cache key, so that deployments can share a server.',
   }),
 };
 
@@ -218,7 +218,7 @@ const logMessageBytes = limit(limits.logMessageBytes);
 /** Results may be this many times as long as their inputs (specification: "Limits"). */
 const EXPANSION = 16;
 
-/** How much of what clients send one message carries; for services that send inputs to workers. */
+/** Sizes of messages, for services that send inputs to workers (docs/adr/0072-sizes-of-messages.md). */
 export const inputSettings = {
   itemMaxBytes: bounded(limit(limits.itemMaxBytes), executionMessageBytes, (bytes) => bytes - messageHeadroom(bytes)),
   chunkBytes: bounded(limit(limits.chunkBytes), executionMessageBytes, (bytes) => Math.floor(bytes / EXPANSION)),
@@ -230,14 +230,14 @@ export const brokerSettings = {
     default: [],
     pattern: /^[A-Za-z0-9._-]+:\d{1,5}$|^\[[0-9a-fA-F:]+\]:\d{1,5}$/,
     items: 'host:port pairs',
-    meaning: 'Kafka brokers to begin with. Without any the broker is disabled: solving answers 503.',
+    meaning: 'Kafka bootstrap brokers. Without any the broker is disabled: solving answers 503.',
   }),
   mqTopicPrefix: text('MQ_TOPIC_PREFIX', {
     default: DEFAULT_TOPIC_PREFIX,
     pattern: TOPIC_PREFIX_PATTERN,
     accepts: 'letters, digits, dots, dashes and underscores, at most 200, or nothing',
     emptyIsValue: true,
-    meaning: 'Put before the names of topics and consumer groups; empty disables prefixing of both.',
+    meaning: 'Prefix of the names of topics and consumer groups; empty: none.',
   }),
   mqSsl: flag('MQ_SSL', { meaning: 'Whether the Kafka brokers are reached over TLS.' }),
   mqSslCaFile: optional(
@@ -311,42 +311,42 @@ export const decisionSettings = {
     secret('DECISION_LOG_MASK_KEY', {
       minLength: 16,
       meaning:
-        'Key of the hashes that stand in decision logs for values that a rule or flow masks. Without it such values are left out. With another key equal values have other hashes.',
+        'Key of the hashes that replace masked values in decision logs. Without it such values are left out. With another key equal values have different hashes.',
     }),
   ),
 };
 
-/** Bounds of flow documents, where they are imported. What was published before goes on running. */
+/** Limits of flow documents at their import. Flows that were published earlier keep running. */
 export const flowDocumentSettings = {
   flowMaxNodes: wholeNumber('FLOW_MAX_NODES', {
     default: 1_000,
     min: 1,
     max: 10_000,
-    meaning: 'Nodes of a flow at most when it is imported; it may have ten times as many connections.',
+    meaning: 'Maximum number of nodes of an imported flow; it may have ten times as many connections.',
   }),
   flowMaxDepth: wholeNumber('FLOW_MAX_DEPTH', {
     default: 16,
     min: 1,
     max: 64,
-    meaning: 'Flows that may lie within one another when a flow is imported, itself included.',
+    meaning: 'Maximum nesting of flows at an import, including the flow itself.',
   }),
 };
 
-/** Bounds of flows, for every service that runs them. */
+/** Limits of flows, for every service that runs them. */
 export const flowSettings = {
   flowMaxSteps: wholeNumber('FLOW_MAX_STEPS', {
     default: 1_000_000,
     min: 1_000,
     max: 1_000_000_000,
     meaning:
-      'Steps of one run of a flow at most: each node that runs or is skipped is one, within loops and subflows for each item.',
+      'Maximum steps of one run of a flow: each node that runs or is skipped is one step, in loops and subflows for each item.',
   }),
   flowMaxWaiting: wholeNumber('FLOW_MAX_WAITING', {
     default: 500,
     min: 1,
     max: 100_000,
     meaning:
-      'Runs of flows that may wait for other systems at once in one process; more are answered 429. Waiting, they hold their inputs in memory and nothing else.',
+      'Runs of flows that may wait for other systems at once in one process; more are answered 429. While they wait, they hold only their inputs in memory.',
   }),
 };
 
@@ -357,11 +357,11 @@ export const evaluationSettings = {
       min: 0,
       max: 64,
       meaning:
-        'Threads that evaluate what is too long for the thread that handles messages: large inputs, formulas that go on, rules of many cells. Without it: one less than there are cores, at least 1 and at most 4. 0: everything is evaluated where messages are handled.',
+        'Threads for evaluations that are too long for the thread that handles messages: large inputs, long formulas, rules with many cells. Without it: one less than there are cores, at least 1 and at most 4. 0: everything is evaluated where messages are handled.',
     }),
   ),
   evaluationMaxWaiting: wholeNumber('EVALUATION_MAX_WAITING', {
-    // As many messages as a worker holds at once: inputs of a large rule that take a millisecond wait here too, and are not refused.
+    // As many as a worker holds messages at once, so that short inputs of a large rule wait here too instead of being refused.
     default: 1_000,
     min: 0,
     max: 100_000,
@@ -373,7 +373,7 @@ export const evaluationSettings = {
     max: 600_000,
     unit: 'ms',
     meaning:
-      'How long one evaluation may run in a thread, loading and compiling its rule included; a thread that overruns is ended and started again.',
+      'How long one evaluation may run in a thread, including loading and compiling its rule; a thread that exceeds it is ended and restarted.',
   }),
   evaluationThreadBytes: wholeNumber('EVALUATION_THREAD_BYTES', {
     default: 134_217_728,
@@ -381,6 +381,6 @@ export const evaluationSettings = {
     max: 68_719_476_736,
     unit: 'bytes',
     meaning:
-      'Memory of all compiled rules that one thread keeps together, as they estimate it, and as much again for compiled flows. One rule or flow that is larger alone is kept beside them.',
+      'Estimated memory of all compiled rules that one thread keeps, and as much again for compiled flows. One larger rule or flow is kept in addition.',
   }),
 };

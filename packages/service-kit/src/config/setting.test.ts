@@ -40,7 +40,7 @@ describe('settings of one value', () => {
     });
   });
 
-  it.each(Object.values(limits).map((each) => [each.env, each] as const))('%s holds its bounds', (_env, each) => {
+  it.each(Object.values(limits).map((each) => [each.env, each] as const))('%s accepts its bounds', (_env, each) => {
     const setting = limit(each);
     expect(setting.read(undefined)).toEqual({ ok: true, value: each.defaultValue });
     expect(setting.read(String(each.min))).toEqual({ ok: true, value: each.min });
@@ -80,14 +80,14 @@ describe('settings of one value', () => {
     expect(faultOf(oneOf('MODE', ['a', 'b'], { meaning }), value)).toBe(outcome);
   });
 
-  it('counts an empty text as not set, save where it is a value', () => {
+  it('counts an empty text as not set, unless it is a value', () => {
     expect(faultOf(text('NAME', { default: 'x', meaning }), '')).toBe('accepted "x"');
     expect(faultOf(text('NAME', { default: 'x', emptyIsValue: true, meaning }), '')).toBe('accepted ""');
     expect(faultOf(text('NAME', { meaning }), '')).toBe('is not set');
     expect(faultOf(text('NAME', { pattern: /^a+$/, meaning }), 'b')).toBe('has another form');
   });
 
-  it('asks a secret for its length, and has it masked', () => {
+  it('checks the length of a secret, and masks it', () => {
     const setting = secret('PASSWORD', { minLength: 8, meaning });
     expect(faultOf(setting, 'hunter2')).toBe('has 7 characters');
     expect(faultOf(setting, 'hunter22')).toBe('accepted "[secret]"');
@@ -109,7 +109,7 @@ describe('settings of one value', () => {
       expect(faultOf(names, value)).toEqual(typeof outcome === 'string' ? outcome : expect.stringMatching(outcome));
     });
 
-    it('may be empty where that is the default', () => {
+    it('may be empty if that is the default', () => {
       expect(faultOf(list('NAMES', { default: [], meaning }), ' , ')).toBe('accepted []');
       expect(faultOf(list('NAMES', { default: ['a'], meaning }), ' , ')).toBe('holds no item');
     });
@@ -138,7 +138,7 @@ describe('addresses', () => {
     expect(JSON.stringify(hidden.read('http://:hunter2@h'))).not.toContain('hunter2');
   });
 
-  it('may be left out where it is optional', () => {
+  it('may be left out if it is optional', () => {
     expect(optional(hidden).read(undefined)).toEqual({ ok: true, value: undefined });
     expect(optional(hidden).read('nonsense')).toMatchObject({ ok: false });
   });

@@ -11,7 +11,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself. Call it where the value is used, and hand on the secret everywhere else. */
+  /** The value itself. Call it only where the value is used, and pass the secret on everywhere else. */
   reveal(): string {
     return this.#value;
   }
@@ -29,11 +29,11 @@ export class Secret {
   }
 }
 
-/** Result of reading one value: the value, or what is wrong with it as a fragment such as `is below 1`. */
+/** Result of reading one value: the value, or its fault as a fragment such as `is below 1`. */
 export type SettingReading<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
 
-/** What stands around a setting when a service starts. */
+/** The environment of a setting when a service starts. */
 export interface Surroundings {
   /** Variables that the service reads. */
   readonly variables: readonly string[];
@@ -50,13 +50,13 @@ export interface Setting<T> {
   readonly accepts: string;
   /** Whether the value must never be shown. */
   readonly secret: boolean;
-  /** Whether a start without it is refused. */
+  /** Whether it is required at the start. */
   readonly required: boolean;
-  /** The default as an operator would write it; undefined where there is none. */
+  /** The default as an operator would write it; undefined if there is none. */
   readonly defaultText: string | undefined;
-  /** Reads the text of the variable; undefined where it is not set. Never throws. */
+  /** Reads the text of the variable; undefined if it is not set. Never throws. */
   read(text: string | undefined): SettingReading<T>;
-  /** What is wrong with a value beside the other settings of the service, as a fragment. Without it values stand for themselves. */
+  /** The fault of a value in combination with other settings, as a fragment. Absent: values are independent. */
   conflict?(value: T, around: Surroundings): string | undefined;
 }
 
@@ -68,9 +68,9 @@ export type Config<S extends SettingsShape> = {
   readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never;
 };
 
-/** Options of a builder of settings beside the name of the variable. */
+/** Options of a settings builder besides the name of the variable. */
 interface SettingOptions<T> {
-  /** Used where the variable is not set; without one the setting is required. */
+  /** Used if the variable is not set; without one the setting is required. */
   readonly default?: T;
   /** Purpose of the setting, as a sentence. */
   readonly meaning: string;
@@ -80,7 +80,7 @@ interface SettingDefinition<T> extends SettingOptions<T> {
   readonly env: string;
   readonly accepts: string;
   readonly secret?: boolean;
-  /** Whether `NAME=` sets the empty text. Else it counts as not set, which is what charts and compose files mean by it. */
+  /** Whether `NAME=` sets the empty text. Otherwise it counts as not set, as charts and compose files mean it. */
   readonly emptyIsValue?: boolean;
   /** Reads text that is set. */
   readonly parse: (text: string) => SettingReading<T>;
@@ -88,7 +88,7 @@ interface SettingDefinition<T> extends SettingOptions<T> {
   readonly format?: (value: T) => string;
 }
 
-/** A setting from its definition; the builders are made of it. */
+/** A setting from its definition; all builders use it. */
 const defineSetting = <T>(definition: SettingDefinition<T>): Setting<T> => {
   const { env, meaning, accepts, secret = false, emptyIsValue = false, format = String } = definition;
   const fallback = definition.default;
@@ -106,7 +106,7 @@ const defineSetting = <T>(definition: SettingDefinition<T>): Setting<T> => {
   };
 };
 
-/** The same setting, undefined where its variable is not set. */
+/** The same setting, undefined if its variable is not set. */
 export const optional = <T>(setting: Setting<T>): Setting<T | undefined> => ({
   ...setting,
   required: false,
@@ -149,7 +149,7 @@ interface SecretOptions {
   readonly accepts?: string;
 }
 
-/** A secret text. It has no default: a secret that everybody knows is none. */
+/** A secret text. It has no default, since a publicly known secret is useless. */
 export const secret = (env: string, options: SecretOptions): Setting<Secret> => {
   const { minLength = 1, meaning, pattern, accepts = 'a secret text' } = options;
   return defineSetting({
@@ -234,10 +234,7 @@ export const port = (env: string, defaultPort: number): Setting<number> =>
 
 const FLAG_WORDS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 
-/**
- * The same setting, which at the start may not exceed what another one leaves it. `bound` computes that from the other's value; the sentence of a
- * refusal names both.
- */
+/** The same setting with an upper bound that depends on another one. `bound` computes it from the other's value; the error names both. */
 export const bounded = (
   setting: Setting<number>,
   other: Setting<number>,
@@ -251,7 +248,7 @@ export const bounded = (
   },
 });
 
-/** On or off; off where no default is given. */
+/** On or off; off if no default is given. */
 export const flag = (env: string, options: SettingOptions<boolean>): Setting<boolean> =>
   defineSetting({
     ...options,

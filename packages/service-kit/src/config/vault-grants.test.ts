@@ -17,7 +17,7 @@ const read = (grants: string, environment: Record<string, string> = {}): VaultGr
   ).flowVaultGrants;
 
 describe('FLOW_VAULT_GRANTS', () => {
-  it('says by workspace what may be read', () => {
+  it('lists by workspace what may be read', () => {
     const grants = `* environment:FLOW_SECRET_;\n ${WORKSPACE} file:/run/secrets/sales key-value:sales/ ; ${WORKSPACE} aws:sales/ environment:SALES_;`;
     expect([...read(grants)]).toEqual([
       ['*', { environment: ['FLOW_SECRET_'], file: [], 'key-value': [], aws: [] }],
@@ -65,7 +65,7 @@ describe('FLOW_VAULT_GRANTS', () => {
     expect(() => read(`* environment:${prefix}`)).toThrow(fault);
   });
 
-  it('refuses folders with files of the service, whatever way leads there', () => {
+  it('refuses folders with files of the service, by any path', () => {
     const folder = join(root, 'secrets');
     const key = join(folder, 'tls', 'client.key');
     mkdirSync(dirname(key), { recursive: true });

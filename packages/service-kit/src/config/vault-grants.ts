@@ -3,15 +3,15 @@ import { homedir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { type Setting, type SettingReading, type Surroundings } from './setting';
 
-/** What the operator lets one workspace read: beginnings of names by provider, and folders. */
+/** Secrets that the operator lets one workspace read: prefixes of names by provider, and folders. */
 interface VaultGrant {
-  /** Beginnings of names of environment variables, such as `SALES_SECRET_`. */
+  /** Prefixes of environment variables, such as `SALES_SECRET_`. */
   readonly environment?: readonly string[];
   /** Folders whose files are secrets. */
   readonly file?: readonly string[];
-  /** Beginnings of paths in the key-value store, such as `sales/`. */
+  /** Prefixes of paths in the key-value store, such as `sales/`. */
   readonly 'key-value'?: readonly string[];
-  /** Beginnings of names in AWS Secrets Manager. */
+  /** Prefixes of names in AWS Secrets Manager. */
   readonly aws?: readonly string[];
 }
 
@@ -30,9 +30,9 @@ const PREFIXES: Readonly<Record<Provider, { readonly pattern: RegExp; readonly i
 };
 const PROVIDERS = Object.keys(PREFIXES) as readonly Provider[]; // the keys of the record above
 
-/** Folders of the system, whose files tell about this process or the machine. */
+/** Folders of the system, whose files reveal data of this process or the machine. */
 const SYSTEM_FOLDERS: readonly string[] = ['/proc', '/sys', '/dev', '/boot'];
-/** Variables that the runtime and libraries read beside the settings of a service, by their beginnings. */
+/** Prefixes of variables that the runtime and libraries read, besides the settings of a service. */
 const RUNTIME_PREFIXES: readonly string[] = [
   'AWS_',
   'KUBERNETES_',
@@ -49,7 +49,10 @@ const RUNTIME_NAMES: readonly string[] = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ];
 
-/** Which workspace may read which secrets: `WORKSPACE PROVIDER:PREFIX ...`, grants separated by `;`. What the service itself reads is refused. */
+/**
+ * Which workspace may read which secrets: `WORKSPACE PROVIDER:PREFIX ...`, grants separated by `;`. Secrets of the service itself are
+ * refused (docs/adr/0043-operators-grant-secrets-and-models.md).
+ */
 export const vaultGrants = (env: string, meaning: string): Setting<VaultGrants> => ({
   env,
   meaning,
@@ -131,13 +134,13 @@ const real = (path: string): string => {
 
 interface OwnFile {
   readonly path: string;
-  /** The variable that names it, or what it is. */
+  /** The variable that names it, or its purpose. */
   readonly of: string;
 }
 
 /**
- * Files that a process reads for itself: those that variables name (`..._FILE`, `NODE_EXTRA_CA_CERTS`), and where the libraries for clouds look by
- * themselves. They need not exist.
+ * Files that a process reads for itself: those named by variables (`..._FILE`, `NODE_EXTRA_CA_CERTS`), and default files of cloud
+ * libraries. They need not exist.
  */
 export const ownFiles = (environment: Readonly<Record<string, string | undefined>>): readonly OwnFile[] => [
   ...Object.entries(environment).flatMap(([name, path]) =>

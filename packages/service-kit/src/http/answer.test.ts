@@ -47,7 +47,7 @@ it('sends each text as a line', async () => {
   expect(await exchange(lines([]))).toMatchObject({ text: '' });
 });
 
-it('leaves a failure before the first line to the caller, who can still answer', async () => {
+it('leaves a failure before the first line to the caller, which can still answer', async () => {
   const failure = new ServiceError('overloaded', 'Too much.');
   expect(await exchange(lines([], failure))).toMatchObject({ type: undefined, thrown: failure });
 });

@@ -9,15 +9,15 @@ import { ClientGone, errorAnswer } from './failure';
 import { type RequestContext } from './request-context';
 
 interface AnswerOptions {
-  /** Status; that of the operation's success where absent. */
+  /** Status. Default: the operation's success status. */
   readonly status?: number;
-  /** Headers beside those that every answer has; names in lower case. */
+  /** Additional headers; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Answer of a handler with more than a body: another status, more headers. A `Buffer` as body is sent as it is, as JSON unless `content-type` says
- * otherwise.
+ * Answer of a handler with more than a body: another status, more headers. A `Buffer` as body is sent unchanged, as JSON unless
+ * `content-type` says otherwise.
  */
 export class Answer<B = unknown> {
   constructor(
@@ -28,14 +28,14 @@ export class Answer<B = unknown> {
 
 type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** The rest of an unread body up to this size is read and thrown away, so that the connection can be used again. */
+/** An unread rest of a body up to this size is read and discarded, so that the connection can be reused. */
 const MAX_DISCARD_BYTES = 1024 * 1024;
-/** How long a connection is kept readable after an answer that its client may not have seen yet, ms. */
+/** How long a connection stays open for reading after an answer that its client may not have seen yet, ms. */
 const LINGER_MS = 2_000;
-/** How long a client may take nothing of an answer that waits for it, ms. */
+/** How long a client may read nothing of a pending answer, ms. */
 const STALLED_MS = 60_000;
 
-/** Sends text or bytes as they are, as JSON unless the headers say otherwise. Does nothing where an answer was begun already. */
+/** Sends text or bytes as they are, as JSON unless the headers say otherwise. Does nothing if an answer has already begun. */
 export const sendBytes = (
   response: ServerResponse,
   status: number,
@@ -50,7 +50,7 @@ export const sendBytes = (
   else endNow(response, bytes);
 };
 
-/** Headers of every answer, which stand beside the ids of the request. */
+/** Headers of every answer, besides the ids of the request. */
 const SECURITY_HEADER_LIST = Object.entries(SECURITY_HEADERS);
 
 type Ids = Pick<RequestContext, 'requestId' | 'traceId'>;
@@ -63,17 +63,17 @@ export const setCommonHeaders = (response: ServerResponse, { requestId, traceId 
   for (const [name, value] of SECURITY_HEADER_LIST) response.setHeader(name, value);
 };
 
-/** The same headers, and those of JSON, in the form in which Node writes them without looking at each twice. */
+/** The same headers, and those of JSON, as a flat list, which Node writes fastest. */
 const DIRECT_HEADERS = [
   ...SECURITY_HEADER_LIST.flat(),
   ...['content-type', 'application/json; charset=utf-8', 'cache-control', 'no-store'],
 ];
-/** Answers up to this size are joined with their head into one piece, which takes one system call to write, bytes. */
+/** Answers up to this size are joined with their head, so that one system call writes both, bytes. */
 const JOINED_BYTES = 16 * 1024;
 
 /**
- * Sends JSON with status 200 to a request whose body has been read, of which no header was set before: head and body in one piece where they are
- * small. Does nothing where the client went away.
+ * Sends JSON with status 200 to a request whose body has been read and whose headers are not set yet; a small answer is sent with its head
+ * in one piece. Does nothing if the client has gone.
  */
 export const sendDirect = (response: ServerResponse, bytes: Buffer, { requestId, traceId }: Ids): void => {
   if (response.destroyed) return;
@@ -83,7 +83,7 @@ export const sendDirect = (response: ServerResponse, bytes: Buffer, { requestId,
   ]);
   if (bytes.length > JOINED_BYTES) return endNow(response, bytes);
   const { socket } = response;
-  // Bytes stay what they are as characters of this encoding.
+  // This encoding keeps bytes unchanged.
   response.end(bytes.toString('latin1'), 'latin1');
   limitStalled(socket);
 };
@@ -105,7 +105,7 @@ const limitStalled = (socket: Socket | null): void => {
   if (socket !== null && socket.writableLength > 0) socket.setTimeout(STALLED_MS);
 };
 
-/** Whether so much of the body is still to come that the connection is better closed than read to the end. */
+/** Whether so much of the body is missing that closing the connection is better than reading the rest. */
 const mustLinger = (request: IncomingMessage): boolean => {
   if (request.complete || !hasBody(request)) return false;
   const announced = declaredBytes(request);
@@ -113,8 +113,8 @@ const mustLinger = (request: IncomingMessage): boolean => {
 };
 
 /**
- * Answers at once but closes later: to close while the client is still sending would reset the connection, and the client would lose the
- * answer. The whole answer is on its way; what arrives meanwhile is thrown away until the client stops or the time is up.
+ * Answers at once but closes later: closing while the client is still sending would reset the connection, and the client would lose the
+ * answer. Once the whole answer is sent, input is discarded until the client stops or the time is up.
  */
 const endLingering = (response: ServerResponse, bytes: Buffer | string): void => {
   const request = response.req;
@@ -131,7 +131,7 @@ const endLingering = (response: ServerResponse, bytes: Buffer | string): void =>
 };
 
 /**
- * Answers a request with the common error body and logs the failure. Where an answer has begun, the connection is cut, so that the client
+ * Answers a request with the common error body and logs the failure. If an answer has begun, the connection is closed, so that the client
  * does not take a part for the whole. Never throws.
  */
 export const sendError = (response: ServerResponse, error: unknown, context: RequestContext): void => {
@@ -149,8 +149,8 @@ export const sendError = (response: ServerResponse, error: unknown, context: Req
 };
 
 /**
- * Writes bytes and resolves when the client has taken enough of them for more. Rejects with the reason of the signal when the client goes
- * away; a client that takes nothing for a minute is cut off.
+ * Writes bytes and resolves when more can be written (backpressure). Rejects with the reason of the signal when the client goes away; a
+ * client that reads nothing for a minute is disconnected.
  */
 export const writeSlowly = async (
   response: ServerResponse,
@@ -170,15 +170,16 @@ export const writeSlowly = async (
   }
 };
 
-/** Answers one JSON text a line, each as it comes; the client's pace holds them back. */
+/** Streams one JSON text per line, at the client's pace. */
 export class LinesAnswer extends Answer<AsyncIterable<string>> {}
 
-/** Answers bytes as they come, of the type that its headers name; the client's pace holds them back. */
+/** Streams bytes of the type in its headers, at the client's pace. */
 export class BytesAnswer extends Answer<AsyncIterable<Buffer>> {}
 
 /**
- * Sends lines or bytes. The status waits for the first: until then a failure is the request's. Afterwards it becomes the last line, in the form
- * of an error body, where lines are sent, and is thrown again, so that the connection is cut and nobody takes a part for the whole.
+ * Sends lines or bytes. The status is sent with the first: until then a failure fails the request. Afterwards a failure becomes the last
+ * line, as an error body, if lines are sent. It is then rethrown, so that the connection is closed and the client does not take a part for
+ * the whole.
  */
 export const sendStream = async (
   response: ServerResponse,
@@ -208,7 +209,7 @@ export const sendStream = async (
   response.end();
 };
 
-/** How long the last line may take to leave this process before the connection is cut all the same, ms. */
+/** How long the last line may take to be sent before the connection is closed anyway, ms. */
 const LAST_LINE_MS = 2_000;
 
 const writeLast = (response: ServerResponse, line: string): Promise<void> =>

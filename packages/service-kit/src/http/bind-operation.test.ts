@@ -31,7 +31,7 @@ describe('a bound operation', () => {
   });
 
   it.each(operations.map((operation) => [operation.id, operation] as const))(
-    '%s is bound, and takes its own example',
+    '%s is bound, and accepts its own example',
     async (_id, operation) => {
       const bound = bindOperation(operation, ({ body }) => Promise.resolve(new Answer(body)));
       const example = operation.body?.example;
@@ -48,7 +48,7 @@ describe('a bound operation', () => {
   });
 
   it.each(operations.filter(({ body }) => body !== undefined).map((operation) => [operation.id, operation] as const))(
-    '%s refuses a body that is no object',
+    '%s refuses a body that is not an object',
     async (_id, operation) => {
       const bound = bindOperation(operation, () => Promise.resolve(new Answer({})));
       await expect(bound.answer(raw(5))).rejects.toMatchObject({ code: 'invalid_request' });
@@ -106,7 +106,7 @@ describe('a query', () => {
     expect(problems('slug=%zz&id=1&id=2')).toHaveLength(2);
   });
 
-  it('collects a parameter that may be repeated, once or often', () => {
+  it('collects a repeatable parameter, given once or often', () => {
     expect(plain(lists('tag=a'))).toEqual({ tag: ['a'] });
     expect(plain(lists('tag=a&one=x&tag=b'))).toEqual({ tag: ['a', 'b'], one: 'x' });
   });

@@ -35,11 +35,11 @@ export interface OperationRequest<O extends Operation> {
   readonly context: RequestContext;
 }
 
-/** A request as the server hands it over; the body is read only once the caller is known to be allowed. */
+/** A request as the server passes it; the body is read only after the caller has been authorized. */
 interface RawRequest {
   readonly identity: Identity | undefined;
   readonly params: Readonly<Record<string, string>>;
-  /** The text behind the question mark. */
+  /** The text after the question mark. */
   readonly query: string;
   readonly context: RequestContext;
   header(name: string): string | undefined;
@@ -50,22 +50,22 @@ interface RawRequest {
   hasBody(): boolean;
 }
 
-/** A request whose body has one JSON value a line and is read by its handler. */
+/** A request whose body has one JSON value per line and is read by its handler. */
 interface LinesRequest<O extends Operation> extends Omit<OperationRequest<O>, 'body'> {
   /** The body in pieces, as it arrives, until the deadline (epoch ms). See `readPieces`. */
   readonly readPieces: (deadline: number) => AsyncIterable<Buffer>;
 }
 
-/** An operation and what answers it. */
+/** An operation and its handler. */
 export interface BoundOperation {
   readonly operation: Operation;
   answer(request: RawRequest): Promise<Answer>;
 }
 
 /**
- * Binds a handler to an operation: the query and the body are checked against its schemas before the handler sees them. The handler
- * answers the body of the operation's success, or an {@link Answer} where that is not enough, and throws `ServiceError` otherwise.
- * `answerLines` is given requests of the content type `application/x-ndjson`, which are refused where it is absent.
+ * Binds a handler to an operation: the query and the body are checked against its schemas before the handler sees them. The handler returns
+ * the success body, or an {@link Answer} for more, and throws `ServiceError` otherwise. `answerLines` handles requests of the content type
+ * `application/x-ndjson`, which are refused if it is absent.
  */
 export const bindOperation = <const O extends Operation>(
   operation: O,
@@ -80,7 +80,7 @@ export const bindOperation = <const O extends Operation>(
     answer: async (raw) => {
       const { params, context } = raw;
       const query = (readQuery?.(raw.query) ?? {}) as QueryOf<O>; // checked against the operation's own schema
-      const identity = identityFor(operation, raw.identity) as IdentityOf<O>; // there whenever the operation has an entitlement
+      const identity = identityFor(operation, raw.identity) as IdentityOf<O>; // present if the operation has an entitlement
       const header = (name: string): string | undefined => raw.header(name);
       const checkedRequest = { identity, params, query, header, context };
       if (answerLines !== undefined && isLinesType(raw.header('content-type'))) {
@@ -109,8 +109,8 @@ const identityFor = ({ entitlement }: Operation, identity: Identity | undefined)
 };
 
 /**
- * Reads a JSON body of this schema. Throws as {@link parseJsonBody} does, `invalid_request` that lists every problem, and `unstorable` where a text
- * holds what no database takes; undefined: any text may stand there.
+ * Reads a JSON body of this schema. Throws as {@link parseJsonBody} does, `invalid_request` that lists every problem, and `unstorable` for
+ * a text that a database cannot store; undefined: any text is allowed.
  */
 const createBodyReader = <S extends Schema>(
   schema: S,
@@ -126,12 +126,12 @@ const createBodyReader = <S extends Schema>(
   };
 };
 
-/** Reads the query of a request: the text behind the question mark, undecoded. Throws `invalid_request` that lists every problem. */
+/** Reads the query of a request: the text after the question mark, undecoded. Throws `invalid_request` that lists every problem. */
 type QueryReader<S extends Schema> = (query: string) => StaticOf<S>;
 
 /**
- * A reader of queries of this schema, whose fields are texts, or lists of texts where a parameter may be repeated. A parameter that is
- * given twice, cannot be decoded or holds a NUL is a problem; it is never guessed at.
+ * A reader of queries of this schema, whose fields are texts, or lists of texts for repeatable parameters. A parameter that is given twice,
+ * cannot be decoded or contains a NUL is reported as a problem.
  */
 export const createQueryReader = <S extends Schema>(schema: S): QueryReader<S> => {
   const check = compileValidator(schema);
@@ -153,7 +153,7 @@ const listFieldsOf = (schema: Schema): ReadonlySet<string> => {
 type QueryValues = Record<string, string | string[]>;
 
 const parseQuery = (query: string, lists: ReadonlySet<string>): { values: QueryValues; problems: SchemaProblem[] } => {
-  const values: QueryValues = Object.create(null) as QueryValues; // no prototype: `__proto__` is a name like any other
+  const values: QueryValues = Object.create(null) as QueryValues; // no prototype, so that `__proto__` is an ordinary name
   const problems: SchemaProblem[] = [];
   for (const pair of query.split('&').filter((part) => part !== '')) {
     const separator = pair.indexOf('=');
@@ -165,7 +165,7 @@ const parseQuery = (query: string, lists: ReadonlySet<string>): { values: QueryV
   return { values, problems };
 };
 
-/** Adds one parameter; answers what is wrong with that, if anything. */
+/** Adds one parameter; returns its fault, if any. */
 const add = (values: QueryValues, lists: ReadonlySet<string>, name: string, value: string): string | undefined => {
   if (name.includes('\0') || value.includes('\0')) return 'holds a NUL character';
   const before = values[name];
@@ -214,7 +214,7 @@ export const readCount = (name: string, text: string, most: number): number => {
 /** Part of a request that has a problem. */
 type RequestPart = 'body' | 'query';
 
-/** The error for what does not follow its schema: the sentence names the first problem, `problems` lists all that were looked for. */
+/** The error for a violation of a schema: the sentence names the first problem, `problems` lists all that were found. */
 const invalidRequest = (part: RequestPart, problems: readonly SchemaProblem[]): ServiceError => {
   const [first] = problems;
   const place = `${part === 'body' ? 'body' : 'query'}${first?.path === '' || first === undefined ? '' : ` at ${first.path}`}`;

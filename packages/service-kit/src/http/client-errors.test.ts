@@ -39,7 +39,7 @@ it('sends nothing to a client that has gone away', () => {
   expect(socket.destroyed).toBe(true);
 });
 
-it('sends nothing where the socket cannot be written to', () => {
+it('sends nothing if the socket is not writable', () => {
   socket.end();
   fail('HPE_INVALID_METHOD');
   expect(refused).toEqual([]);

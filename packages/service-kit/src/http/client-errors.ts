@@ -10,8 +10,8 @@ interface ClientErrors {
 }
 
 /**
- * Handles bytes that the HTTP parser of this server cannot read. Complete requests that arrived before them get their own answers, never
- * the refusal. `onRefused` is called with the status of each refusal.
+ * Handles bytes that the HTTP parser of this server cannot read. Complete requests before them get their own answers, never the refusal.
+ * `onRefused` is called with the status of each refusal.
  */
 export const handleClientErrors = (server: Server, onRefused: (status: number) => void): ClientErrors => {
   /** The newest response of each connection. */
@@ -29,14 +29,14 @@ export const handleClientErrors = (server: Server, onRefused: (status: number) =
   return { track: (response) => void latest.set(response.req.socket, response) };
 };
 
-/** Cut the connection, refuse the request, or close the connection after a response that is still to come. */
+/** Closes the connection at once, refuses the request, or closes the connection after a pending response. */
 type Reaction = 'cut' | 'refuse' | { readonly response: ServerResponse };
 
 const reactionTo = (error: NodeJS.ErrnoException, socket: Duplex, response: ServerResponse | undefined): Reaction => {
   if (error.code === 'ECONNRESET' || !socket.writable) return 'cut';
   if (response === undefined || response.writableFinished) return 'refuse';
   if (response.req.complete) return { response };
-  // The request itself went wrong. A refusal is its answer, unless one was begun or still waits behind that of an earlier request.
+  // The request itself is faulty. A refusal is its answer, unless one has begun or waits behind an earlier response.
   return response.headersSent || response.socket === null ? 'cut' : 'refuse';
 };
 
@@ -45,7 +45,7 @@ const closeAfter = (response: ServerResponse, socket: Duplex): void => {
   response.once('finish', () => socket.end());
 };
 
-/** Headers that keep a browser from taking an answer for anything but data; pages have policies of their own. */
+/** Headers that keep a browser from treating an answer as anything but data; pages have their own policies. */
 export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -94,7 +94,7 @@ const refuseUnreadable = (socket: Duplex, error: NodeJS.ErrnoException): number 
     `x-request-id: ${requestId}`,
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
-  // Closing at once, with bytes unread, would reset the connection before the answer is seen.
+  // Closing at once with unread bytes would reset the connection before the client has read the answer.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer)).resume();
   return status;

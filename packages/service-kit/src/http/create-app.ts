@@ -19,15 +19,15 @@ interface AppOptions {
   readonly authenticator: Authenticator | undefined;
   readonly bodyLimitBytes: number;
   readonly requestTimeoutMs: number;
-  /** Admits the requests of callers who are allowed; everybody where absent. */
+  /** Admits requests of authorized callers. Absent: all are admitted. */
   readonly admission: RequestPlaces | undefined;
-  /** Paths that a hot route answers: they count for 405 and OPTIONS. */
+  /** Paths that hot routes answer: they count for 405 and OPTIONS. */
   readonly hotOperations: readonly { readonly method: 'get' | 'post' | 'put' | 'delete'; readonly path: string }[];
   /** The context that the server made for a request. */
   readonly contextOf: (request: IncomingMessage) => RequestContext;
 }
 
-/** The Express app of a service: its operations, the routes that every service has, and one answer for everything else. */
+/** The Express app of a service: its operations, the common routes, and one answer for everything else. */
 export const createApp = (options: AppOptions): Express => {
   const app = express();
   app.disable('x-powered-by');
@@ -55,14 +55,14 @@ export const createApp = (options: AppOptions): Express => {
   return app;
 };
 
-/** `/values/sync` must be tried before `/values/{id}`, in whatever order they were given. */
+/** `/values/sync` must be tried before `/values/{id}`, regardless of their order. */
 const literalFirst = (operations: readonly BoundOperation[]): BoundOperation[] =>
   operations
     .map((bound) => ({ bound, template: parseTemplate(bound.operation.path) }))
     .sort((a, b) => compareTemplates(a.template, b.template))
     .map(({ bound }) => bound);
 
-/** `/rules/{id}` as Express writes it: `/rules/:id`, or `/rules/*id` where the parameter spans slashes. */
+/** `/rules/{id}` as Express writes it: `/rules/:id`, or `/rules/*id` if the parameter spans slashes. */
 const expressPath = ({ path, pathParameters }: Operation): string =>
   path.replace(
     /\{(\w+)\}/g,
@@ -72,7 +72,7 @@ const expressPath = ({ path, pathParameters }: Operation): string =>
 
 type Handler = (request: Request, response: Response) => Promise<void>;
 
-/** Names the route for metrics and turns whatever is thrown into the one error body. */
+/** Names the route for metrics and turns errors into the common error body. */
 const guarded =
   (options: AppOptions, route: string, handle: Handler) =>
   (request: Request, response: Response): void => {
@@ -89,7 +89,7 @@ const answerOperation = async (
 ): Promise<void> => {
   const context = options.contextOf(request);
   const identity = await authorise(options.authenticator, bound, request, context);
-  // A caller without permission must not take up a place.
+  // A caller without permission must not take a slot.
   const place = identity === undefined ? undefined : options.admission?.enter();
   try {
     await answerAdmitted(options, { bound, identity, place }, request, response);
@@ -102,11 +102,11 @@ const answerOperation = async (
 interface Call {
   readonly bound: BoundOperation;
   readonly identity: Identity | undefined;
-  /** Undefined where the service admits everybody, or the operation asks for no key. */
+  /** Undefined if the service admits everybody, or the operation requires no key. */
   readonly place: RequestPlace | undefined;
 }
 
-/** Bytes of a streamed body that are in memory at once: the chunks that its handler works on, and what it reads ahead. */
+/** Bytes of a streamed body in memory at once: the chunks that its handler processes, and those read ahead. */
 const STREAMED_BYTES = 4 * limits.chunkBytes.max;
 
 const answerAdmitted = async (
@@ -143,7 +143,7 @@ const answerAdmitted = async (
     },
   });
   if (answer instanceof LinesAnswer || answer instanceof BytesAnswer) return sendStream(response, answer, context);
-  // A batch takes as long as its records need; all else says how busy the service is.
+  // The time of a batch depends on its records; that of other requests shows how busy the service is.
   if (bound.operation.body?.lines === undefined) place?.reportAnswerTime(performance.now() - startedAt);
   send(response, answer, bound.operation.success.status, place);
 };
@@ -186,7 +186,7 @@ const send = (
   sendBytes(response, status ?? usual, bytes, headers);
 };
 
-/** OPTIONS, methods that are not served (405 with Allow), and paths that are not (404). */
+/** Handles OPTIONS, methods that are not served (405 with Allow), and unknown paths (404). */
 const fallback = (options: AppOptions): ((request: Request, response: Response) => void) => {
   const allowedMethods = createAllowedMethods([
     ...options.operations.map(({ operation }) => operation),

@@ -9,21 +9,21 @@ export interface Drain {
   began(response: ServerResponse): void;
   ended(response: ServerResponse): void;
   /**
-   * Resolves when nothing is open any more; what is still open after `drainMs` is cut. For the first `graceMs` of it new connections are still
-   * accepted: load balancers learn of the end with a delay. Idempotent.
+   * Resolves when no connection is open; those still open after `drainMs` are closed. New connections are still accepted for the first
+   * `graceMs`, since load balancers notice the end with a delay. Idempotent.
    */
   run(drainMs: number, graceMs: number): Promise<void>;
 }
 
 /**
- * How long kept-alive connections that are idle stay open after draining began. A client may be sending on one right now: such a
- * request is still served, and told to close the connection. Counted in polls, between which sockets are read, and not by the clock: a process
- * that was busy for as long would close what has a request waiting.
+ * How long idle kept-alive connections stay open after draining began. A client may be sending on one right now: such a request is still
+ * served, and its answer closes the connection. Counted in polls, between which sockets are read, and not in time: a process that was busy
+ * for that long would close connections with a pending request.
  */
 const IDLE_GRACE_MS = 500;
 const POLL_MS = 50;
 const IDLE_GRACE_POLLS = IDLE_GRACE_MS / POLL_MS;
-/** The poll at which the listener closes. The kernel resets connections that it has completed and the process has not accepted yet. */
+/** The poll at which the listener closes. The kernel then resets connections that the process has not accepted yet. */
 const LAST_ACCEPTING_POLL = 2;
 
 export const createDrain = (server: Server): Drain => {
@@ -76,7 +76,7 @@ const drain = async (server: Server, open: Open, drainMs: number): Promise<void>
   const poll = setInterval(() => {
     polls += 1;
     const late = performance.now() - startedAt >= drainMs;
-    // After the next look at the sockets, so that hardly a connection is left that was made and not accepted.
+    // After the next poll of the sockets, so that hardly any unaccepted connection is left.
     if (late || polls === LAST_ACCEPTING_POLL) setImmediate(stopAccepting, server, open);
     if (late) setImmediate(() => server.closeAllConnections());
     else if (polls >= IDLE_GRACE_POLLS) {
@@ -88,14 +88,14 @@ const drain = async (server: Server, open: Open, drainMs: number): Promise<void>
   clearInterval(poll);
 };
 
-/** Connections that never sent a byte carry no request, and Node does not count them as idle. */
+/** Connections that never sent a byte have no request, and Node does not count them as idle. */
 const closeSilent = (sockets: ReadonlySet<Socket>): void => {
   for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
 };
 
 /**
- * Clients are asked to close their connections only from here on: asked before, they would come back with new ones in the very moment in
- * which the listener closes. Idle connections stay, which `http.Server.close` would end at once.
+ * Clients are asked to close their connections only from here on: earlier, they would reconnect just when the listener closes. Idle
+ * connections stay for now; `http.Server.close` would end them at once.
  */
 const stopAccepting = (server: Server, open: Open): void => {
   endConnections(open);

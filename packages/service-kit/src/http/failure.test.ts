@@ -17,12 +17,12 @@ describe('the answer to an error', () => {
     });
   });
 
-  it('lets no detail take the place of what every error has', () => {
+  it('lets no detail replace the common fields of errors', () => {
     const { body } = answer('not_found', { error: 'x', code: 'y', request_id: 'z' });
     expect(JSON.parse(body)).toEqual({ error: 'A sentence.', code: 'not_found', request_id: 'r-1' });
   });
 
-  it('answers without the details where they are no JSON', () => {
+  it('answers without the details if they are not JSON', () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     expect(JSON.parse(answer('not_found', circular).body)).toMatchObject({ code: 'not_found' });
@@ -121,7 +121,7 @@ describe('the log of failures', () => {
     ]);
   });
 
-  it('omits the count of suppressed lines where there are none', () => {
+  it('omits the count of suppressed lines if there are none', () => {
     fail(coded('invalid_json'));
     now = 1_000;
     fail(coded('invalid_json'));

@@ -5,7 +5,7 @@ import { type Logger } from '../logging/logger';
 interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The one error body, as JSON text. */
+  /** The common error body, as JSON text. */
   readonly body: string;
 }
 
@@ -18,7 +18,7 @@ const publicError = (error: unknown): ServiceError =>
     ? error
     : new ServiceError('internal_error', INTERNAL_SENTENCE, {}, { cause: error });
 
-/** The answer to an error: `{"error", "code", "request_id", ...details}` with the status and headers that belong to it. */
+/** The answer to an error: `{"error", "code", "request_id", ...details}` with its status and headers. */
 export const errorAnswer = (error: unknown, requestId: string): ErrorAnswer => {
   const { status, code, message, details } = publicError(error);
   return {
@@ -38,7 +38,7 @@ const headersOf = (code: ErrorCode, details: ErrorDetails): Record<string, strin
   ...(errorCodes[code].status === 401 ? { 'www-authenticate': 'ApiKey header="x-api-key"' } : {}),
 });
 
-/** Codes of failures that soon pass; their answers always carry Retry-After. */
+/** Codes of temporary failures; their answers always carry Retry-After. */
 const SOON_OVER: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'broker_unavailable',
@@ -60,17 +60,17 @@ const bodyText = (
   try {
     return JSON.stringify({ ...base, ...details, ...base });
   } catch {
-    // Details that are not JSON must not cost the client the rest of the answer.
+    // Details that are not JSON must not suppress the rest of the answer.
     return JSON.stringify(base);
   }
 };
 
-/** Lines a second for each code: a sample of clients' mistakes, and nearly all failures of the service. */
+/** Maximum lines per second for each code: a sample of client errors, and nearly all failures of the service. */
 const CLIENT_LINES_PER_SECOND = 1;
 const SERVER_LINES_PER_SECOND = 10;
 const WINDOW_MS = 1_000;
 
-/** Codes with a 5xx status that the service answers on purpose at start and stop: nobody has to act. */
+/** Codes with a 5xx status that the service deliberately answers at start and stop: nobody has to act. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set(['not_ready', 'shutting_down']);
 
 interface Window {
@@ -80,17 +80,17 @@ interface Window {
 }
 
 /**
- * Logs failed requests: 5xx at error with their stack, the rest at info. Bounded in lines a second for each code; the next line says
- * how many were left out.
+ * Logs failed requests: 5xx at error with their stack, the rest at info. Bounded in lines per second for each code; the next line says how
+ * many were left out.
  */
 export class FailureLog {
-  /** One entry a code of the catalogue. */
+  /** One entry per code of the catalogue. */
   private readonly windows = new Map<ErrorCode, Window>();
 
   /** `now` answers ms of a clock that never goes back. */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** `logOf` makes the logger of the request; it is not asked where nothing is logged. */
+  /** `logOf` makes the logger of the request; it is not called if nothing is logged. */
   report(logOf: () => Logger, error: unknown): void {
     const shown = publicError(error);
     const { code, status } = shown;
@@ -104,7 +104,7 @@ export class FailureLog {
     else log.info(fields, `A request was refused: ${shown.code}.`);
   }
 
-  /** How many lines of this code were left out before this one, or undefined where this one is left out too. */
+  /** Number of suppressed lines of this code before this one; undefined if this one is suppressed too. */
   private admit(code: ErrorCode, linesPerSecond: number): number | undefined {
     const now = this.now();
     let window = this.windows.get(code);
@@ -123,7 +123,7 @@ export class FailureLog {
   }
 }
 
-/** The client closed the connection before it was answered. Nobody can be answered, so this is not logged. */
+/** The client closed the connection before it was answered. There is nobody to answer, so this is not logged. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 

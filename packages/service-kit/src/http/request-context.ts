@@ -6,19 +6,19 @@ import { type Secret } from '../config/setting';
 import { type Logger } from '../logging/logger';
 import { ClientGone, type FailureLog } from './failure';
 
-/** Facts about a request that are known from its first byte on. */
+/** Facts about a request that are known when it arrives. */
 export interface RequestContext {
   /** Answered in `x-request-id`. */
   readonly requestId: string;
   /** 32 hex digits, answered in `x-trace-id`. */
   readonly traceId: string;
-  /** The W3C header to hand on to whatever works for this request. */
+  /** The W3C header to pass on to everything that works for this request. */
   readonly traceparent: string;
-  /** The span of this request; undefined where this process records no traces. */
+  /** The span of this request; undefined if this process records no traces. */
   readonly span: Span | undefined;
-  /** Epoch ms of its arrival: the clock of the request, and where its deadline counts from. */
+  /** Epoch ms of its arrival: the clock of the request, and the start of its deadline. */
   readonly receivedAt: number;
-  /** Address of the client; undefined if the connection is gone already. */
+  /** Address of the client; undefined if the connection is already gone. */
   readonly address: string | undefined;
   /** Carries the request id and the trace id. */
   readonly log: Logger;
@@ -26,14 +26,14 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** Template of the route that answers, for metrics and logs; a hot route sets it. Never a path. */
   route: string | undefined;
-  /** Logs the failure of this request, at the level that belongs to its code; `sendError` calls it. */
+  /** Logs the failure of this request, at the level of its code; `sendError` calls it. */
   reportFailure(error: unknown): void;
 }
 
 interface RequestDependencies extends ProxyTrust {
   readonly logger: Logger;
   readonly failures: FailureLog;
-  /** Paths whose requests are in no trace: those of probes. */
+  /** Paths whose requests are not traced: those of probes. */
   readonly untracedPaths: ReadonlySet<string>;
 }
 
@@ -92,7 +92,7 @@ class LazyContext implements RequestContext {
   }
 }
 
-/** Named by its method until the route is known. */
+/** Named after its method until the route is known. */
 const beginSpan = (method = 'HTTP', caller: string | undefined): Span | undefined =>
   tracer()?.start({ name: method, kind: 'server', attributes: { 'http.request.method': method } }, caller);
 
@@ -107,32 +107,32 @@ const signalOf = (response: ServerResponse): AbortSignal => {
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The id of a request: the client's where it is valid (up to 128 of `A-Za-z0-9._-`), else a new UUID. */
+/** The id of a request: the client's if valid (up to 128 of `A-Za-z0-9._-`), else a new UUID. */
 export const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && VALID_REQUEST_ID.test(header) ? header : randomUUID();
 
-/** The header in which a proxy proves itself. The proxy replaces what its client wrote there. */
+/** The header by which a proxy authenticates itself. The proxy replaces its client's value. */
 export const PROXY_SECRET_HEADER = 'x-proxy-secret';
 
-/** Which proxies a service believes. */
+/** The proxies that a service trusts. */
 interface ProxyTrust {
-  /** How many proxies in front of the service can be believed; 0: none, and `x-forwarded-for` says nothing. */
+  /** Number of trusted proxies in front of the service; 0: none, and `x-forwarded-for` is ignored. */
   readonly trustedProxies: number;
-  /** Without this secret in {@link PROXY_SECRET_HEADER} a caller is no proxy; undefined: every caller is one. */
+  /** A caller without this secret in {@link PROXY_SECRET_HEADER} is not a proxy; undefined: every caller is one. */
   readonly proxySecret: Secret | undefined;
 }
 
-/** The facts of a request from which the address of its client follows. */
+/** The parts of a request that determine the address of its client. */
 interface AddressFacts extends ProxyTrust {
   /** The other end of the connection. */
   readonly connection: string | undefined;
-  /** The header `x-forwarded-for`, to which each proxy adds the address that it was called from. */
+  /** The header `x-forwarded-for`, to which each proxy appends the address of its caller. */
   readonly forwardedFor: string | readonly string[] | undefined;
   /** The header {@link PROXY_SECRET_HEADER}. */
   readonly proof: string | readonly string[] | undefined;
 }
 
-/** The address of the client, as the outermost proxy that can be believed saw it; undefined where it is not known. */
+/** The address of the client, as the outermost trusted proxy saw it; undefined if unknown. */
 export const clientAddress = (facts: AddressFacts): string | undefined => {
   const { connection, forwardedFor, trustedProxies } = facts;
   const own = connection === undefined ? undefined : canonicalAddress(connection);
@@ -149,7 +149,7 @@ const isProxy = ({ proxySecret, proof }: AddressFacts): boolean =>
   proxySecret === undefined ||
   (typeof proof === 'string' && timingSafeEqual(digest(proof), digest(proxySecret.reveal())));
 
-/** Digests have one length, so that comparing them takes the same time whatever was sent. */
+/** Digests have the same length, so that the comparison always takes the same time. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** An entry of `x-forwarded-for` without brackets and port, which some proxies write. */
@@ -160,14 +160,14 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const MAPPED_GROUPS = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
 /**
- * One spelling for each address. A socket of both families sees clients of IPv4 as IPv6 addresses that map theirs (`::ffff:192.0.2.1`): the address
- * of IPv4 counts. Other IPv6 addresses are compressed, in small letters. A text that is no address stays as it is.
+ * One spelling for each address. A dual-stack socket sees IPv4 clients as mapped IPv6 addresses (`::ffff:192.0.2.1`), which become the IPv4
+ * address. Other IPv6 addresses are compressed, in lower case. A text that is not an address is unchanged.
  */
 const canonicalAddress = (text: string): string => {
   if (!text.includes(':')) return text;
   const mapped = MAPPED.exec(text)?.[1];
   if (mapped !== undefined) return mapped;
-  // An address of a link names its interface, which a URL cannot.
+  // A link-local address names its interface, which a URL cannot.
   if (!isIPv6(text) || text.includes('%')) return text;
   const compressed = new URL(`http://[${text}]`).hostname.slice(1, -1);
   const groups = MAPPED_GROUPS.exec(compressed);

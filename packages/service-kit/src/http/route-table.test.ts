@@ -32,7 +32,7 @@ it.each([
   expect(allowed(path)).toEqual(methods);
 });
 
-it('tries literal segments before parameters, from the left, and else keeps the order', () => {
+it('tries literal segments before parameters, from the left, and otherwise keeps the order', () => {
   const ordered = ['/a/{x}/c', '/a/{x}/{y}', '/{w}/b', '/a/b', '/b/c']
     .map((text) => parseTemplate(text))
     .sort(compareTemplates)

@@ -7,10 +7,10 @@ interface RouteEntry {
   readonly pathParameters?: readonly PathParameter[];
 }
 
-/** The methods that are served at a path, upper case, as `Allow` lists them; empty where nothing is served. */
+/** The methods that are served at a path, upper case, as `Allow` lists them; empty if nothing is served. */
 type AllowedMethods = (path: string) => readonly string[];
 
-/** Methods by path, for `Allow`. HEAD goes wherever GET does, and OPTIONS everywhere. */
+/** Methods by path, for `Allow`. HEAD is allowed with GET, and OPTIONS everywhere. */
 export const createAllowedMethods = (routes: readonly RouteEntry[]): AllowedMethods => {
   const table = routes.map(({ method, path, pathParameters = [] }) => ({
     method: method.toUpperCase(),
@@ -32,7 +32,7 @@ interface PathTemplate {
   readonly text: string;
   /** Literal segments; undefined stands for a parameter. */
   readonly segments: readonly (string | undefined)[];
-  /** Whether the last parameter takes what follows it too, slashes and all. */
+  /** Whether the last parameter spans the rest of the path, including slashes. */
   readonly isOpen: boolean;
 }
 
@@ -42,18 +42,18 @@ export const parseTemplate = (text: string, isOpen = false): PathTemplate => ({
   isOpen,
 });
 
-/** Segments of a path; one trailing slash does not count. */
+/** Segments of a path; one trailing slash is ignored. */
 const splitPath = (path: string): string[] => {
   const end = path.length > 1 && path.endsWith('/') ? path.length - 1 : path.length;
   return path.slice(1, end).split('/');
 };
 
-/** Whether a path, already split, is one of this template. A parameter is never empty. */
+/** Whether a split path matches this template. A parameter is never empty. */
 const matchesTemplate = ({ segments, isOpen }: PathTemplate, path: readonly string[]): boolean =>
   (isOpen ? segments.length <= path.length : segments.length === path.length) &&
   segments.every((segment, index) => (segment === undefined ? path[index] !== '' : segment === path[index]));
 
-/** Orders templates so that a literal segment is tried before a parameter at the same place. */
+/** Orders templates so that a literal segment is tried before a parameter at the same position. */
 export const compareTemplates = (a: PathTemplate, b: PathTemplate): number => {
   for (const [index, segment] of a.segments.entries()) {
     const difference = Number(segment === undefined) - Number(b.segments[index] === undefined);

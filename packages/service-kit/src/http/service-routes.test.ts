@@ -1,7 +1,7 @@
 import { createMetrics } from '../metrics/metrics';
 import { serviceRoutes } from './service-routes';
 
-it('does not wait for ever for what the service says of its health', async () => {
+it("does not wait for ever for the service's health", async () => {
   jest.useFakeTimers();
   try {
     const [health] = serviceRoutes({
@@ -13,7 +13,7 @@ it('does not wait for ever for what the service says of its health', async () =>
       ready: () => ({ ready: true }),
     });
     const answered = expect(health?.answer()).rejects.toMatchObject({ code: 'deadline_exceeded' });
-    // The deadline, and the turn of the event loop after it, in which input that has already arrived would be handled.
+    // The deadline, and one further turn of the event loop, which would handle input that has already arrived.
     await jest.advanceTimersByTimeAsync(5_001);
     await answered;
   } finally {

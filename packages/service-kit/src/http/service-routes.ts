@@ -3,13 +3,13 @@ import { withDeadline } from '@decision/waiting';
 import { type Metrics } from '../metrics/metrics';
 import { Answer } from './answer';
 
-/** One of the routes that every service has; they ask for no key. */
+/** A common route of every service; it requires no key. */
 export interface ServiceRoute {
   readonly path: string;
   answer(): Promise<Answer> | Answer;
 }
 
-/** Whether a service can take work, and why not. */
+/** Whether a service can accept work, and why not. */
 export interface Readiness {
   readonly ready: boolean;
   /** A sentence; absent when it is ready. */
@@ -25,7 +25,7 @@ interface ServiceRouteOptions {
   /** Body of GET /health. */
   readonly health: () => Promise<object> | object;
   readonly ready: () => Readiness | Promise<Readiness>;
-  /** Paths of the health body beside `/health`. */
+  /** Further paths of the health body besides `/health`. */
   readonly healthPaths?: readonly string[];
 }
 

@@ -23,7 +23,7 @@ const listenOn = (host: string | undefined, port = 0): Promise<{ url: string; po
     }),
   });
 
-/** Makes listening fail in this way, which a test cannot bring about by itself. */
+/** Makes listening fail in this way, which a test cannot cause otherwise. */
 const failToListen = (cause: Error): void => {
   server.listen = () => {
     server.emit('error', cause);
@@ -31,13 +31,13 @@ const failToListen = (cause: Error): void => {
   };
 };
 
-it('answers the address that it was given and the port that it found', async () => {
+it('returns the given address and the chosen port', async () => {
   const { url, port } = await listenOn('127.0.0.1');
   expect(port).toBeGreaterThan(0);
   expect(url).toBe(`http://127.0.0.1:${port}`);
 });
 
-it('names every address of the machine where it was given none, as a URL', async () => {
+it('returns a URL of all addresses if none was given', async () => {
   const { url, port } = await listenOn(undefined);
   expect([`http://[::]:${port}`, `http://0.0.0.0:${port}`]).toContain(url);
 });
@@ -62,7 +62,7 @@ it.each([
   ['EADDRINUSE', 'Port 80 on example is in use; set PORT'],
   ['EACCES', 'This user may not listen on port 80; set PORT'],
   ['ENOTFOUND', 'The host example is not known; set HOST'],
-])('names the setting to change where listening fails with %s', async (code, sentence) => {
+])('names the setting to change if listening fails with %s', async (code, sentence) => {
   const cause = Object.assign(new Error('listen'), { code });
   failToListen(cause);
   const refused = listenOn('example', 80);

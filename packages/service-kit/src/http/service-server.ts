@@ -18,12 +18,12 @@ import { createRequestContext, type RequestContext } from './request-context';
 import { type Readiness, type ServiceRoute, serviceRoutes } from './service-routes';
 
 /**
- * Answers requests before the Express app sees them; false where the request is not its own. A direct one is asked before any header is set: it answers
- * by `sendDirect`, or calls `setCommonHeaders` before anything else is sent.
+ * Answers requests before the Express app sees them; false if the request is not for it. A direct one is called before any header is set:
+ * it answers by `sendDirect`, or calls `setCommonHeaders` before it sends anything else.
  */
 export type HotRoute = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => boolean;
 
-/** The routes that a service answers without the app, the direct one first, and what they are described by. */
+/** The routes that a service answers without the app, the direct one first, and their descriptions. */
 interface HotRoutes {
   readonly direct?: HotRoute;
   readonly route: HotRoute;
@@ -39,7 +39,7 @@ export interface ServiceServerOptions {
   readonly host: string | undefined;
   /** 0 takes a free one. */
   readonly port: number;
-  /** A port of its own for `/metrics`, which `port` then does not answer; 0 takes a free one. Default: none. */
+  /** A separate port for `/metrics`, which `port` then does not answer; 0 takes a free one. Default: none. */
   readonly metricsPort?: number | undefined;
   /** Whether `port` answers `/api/metrics`. Default true. */
   readonly apiMetrics?: boolean;
@@ -50,33 +50,33 @@ export interface ServiceServerOptions {
   readonly shutdownGraceMs?: number;
   /** How long an idle connection is kept, ms. */
   readonly keepAliveMs: number;
-  /** One line a request at info. */
+  /** Whether to log one line per request at info. */
   readonly logRequests: boolean;
-  /** Proxies in front of the service whose `x-forwarded-for` is believed. Default 0: the header says nothing. */
+  /** Number of proxies in front of the service whose `x-forwarded-for` is trusted. Default 0: the header is ignored. */
   readonly trustedProxies?: number;
-  /** If set, only a caller that sends it in `x-proxy-secret` is taken for a proxy. */
+  /** If set, only a caller that sends it in `x-proxy-secret` counts as a proxy. */
   readonly proxySecret?: Secret | undefined;
   readonly health: () => Promise<object> | object;
   readonly ready: () => Readiness | Promise<Readiness>;
   readonly healthPaths?: readonly string[];
-  /** More routes that ask for no key, such as pages. */
+  /** Further routes without a key, such as pages. */
   readonly pages?: readonly ServiceRoute[];
-  /** Operations that are described though they are answered by the routes that every service has. */
+  /** Operations that are described, although common routes answer them. */
   readonly described?: readonly Operation[];
   readonly operations: readonly BoundOperation[];
   readonly authenticator?: Authenticator;
-  /** Admits the requests of operations that ask for a key; all of them where absent. A hot route admits its own. */
+  /** Admits the requests of operations that require a key. Absent: all are admitted. A hot route admits its own. */
   readonly admission?: RequestPlaces;
   readonly hot?: HotRoutes | undefined;
 }
 
 /** The HTTP side of a service. */
 export interface ServiceServer {
-  /** Resolves once it listens. Throws `StartRefusal` where the address cannot be used. */
+  /** Resolves once it listens. Throws `StartRefusal` if the address cannot be used. */
   listen(): Promise<{ readonly url: string; readonly port: number; readonly metricsPort?: number }>;
   /**
-   * Is not ready at once, takes no new connections after the grace period, and finishes requests in flight. They are cut after `drainMs`,
-   * which includes the grace period. Idempotent.
+   * Stops being ready at once, accepts no new connections after the grace period, and finishes requests in flight. They are aborted after
+   * `drainMs`, which includes the grace period. Idempotent.
    */
   stop(drainMs: number): Promise<void>;
 }
@@ -85,7 +85,7 @@ const HEADERS_TIMEOUT_MS = 20_000;
 /** How often connections are checked against these times, ms. */
 const TIMEOUT_CHECK_MS = 5_000;
 
-/** The server of a service, and beside it that of its metrics where these have a port of their own. */
+/** The server of a service, and that of its metrics if they have a separate port. */
 export const createServiceServer = (options: ServiceServerOptions): ServiceServer => {
   const { metricsPort, apiMetrics = true } = options;
   const api = createPortServer(
@@ -105,7 +105,7 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
       const { port } = await metrics.listen();
       return { ...(await api.listen()), metricsPort: port };
     },
-    // Metrics are read until the last request has ended.
+    // Metrics can be read until the last request has ended.
     stop: async (drainMs) => {
       await api.stop(drainMs);
       await metrics.stop(0);
@@ -115,7 +115,7 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
 
 const METRICS_PATHS: ReadonlySet<string> = new Set(['/metrics', '/api/metrics', '/health']);
 
-/** One port of a service. `answers` says which of the routes that every service has are answered here. */
+/** One port of a service. `answers` says which common routes it answers. */
 const createPortServer = (
   options: ServiceServerOptions & PortName,
   answers: (route: ServiceRoute) => boolean,
@@ -183,7 +183,7 @@ const createPortServer = (
     else answer(request, response, context);
   };
   server.on('request', serve);
-  // An unknown expectation is ignored; Node would refuse it in an answer of its own.
+  // An unknown expectation is ignored; Node would refuse it with its own answer.
   server.on('checkExpectation', serve);
   return {
     listen: () => listen(server, options),
@@ -194,7 +194,8 @@ const createPortServer = (
 const createHttpServer = ({ keepAliveMs, requestTimeoutMs }: ServiceServerOptions): Server =>
   createServer({
     keepAliveTimeout: keepAliveMs,
-    // Node's would count the time in which the service itself holds a body back. Readers of a body have a deadline for it, and the rest of an unread body has one from the answer on (`limitUnread`).
+    // Node's timeout would include the time in which the service itself does not read a body. Readers of a body have their own deadline,
+    // and an unread rest has one from the answer on (`limitUnread`).
     requestTimeout: 0,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeoutMs / 2),
@@ -203,7 +204,7 @@ const createHttpServer = ({ keepAliveMs, requestTimeoutMs }: ServiceServerOption
     requireHostHeader: false,
   });
 
-/** Ends the connection of a client that was answered and still sends the body of that request so much later, ms. */
+/** Time after an answer at which a client that still sends its request's body is disconnected, ms. */
 const limitUnread = (request: IncomingMessage, response: ServerResponse, timeoutMs: number): void => {
   if (!response.writableFinished || request.complete || request.destroyed) return;
   const timer = setTimeout(() => request.destroy(), timeoutMs);
@@ -223,7 +224,7 @@ const unknownRequest = (): never => {
   throw new ServiceError('internal_error', 'The app was given a request that the server did not begin.');
 };
 
-/** Counts and times a request that has ended, and logs it where that is asked for. */
+/** Counts and times a finished request, and logs it if configured. */
 const recordEnd = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -241,7 +242,7 @@ const recordEnd = (
     );
 };
 
-/** Ends the span of a request; `status` is undefined where the client went away before its answer was complete. */
+/** Ends the span of a request; `status` is undefined if the client went away before its answer was complete. */
 const endSpan = (
   { method = 'HTTP' }: IncomingMessage,
   { span, route, requestId }: RequestContext,
@@ -286,7 +287,7 @@ const REFUSALS: Readonly<Record<string, (address: ListenOptions) => string>> = {
   ENOTFOUND: ({ host }) => `The host ${host} is not known; set HOST to an address of this machine, or leave it out.`,
 };
 
-/** Resolves once the server listens. Rejects with {@link StartRefusal} where the address cannot be used. */
+/** Resolves once the server listens. Rejects with {@link StartRefusal} if the address cannot be used. */
 export const listen = async (server: Server, options: ListenOptions): Promise<{ url: string; port: number }> => {
   const { host, port, logger } = options;
   await new Promise<void>((resolve, reject) => {
@@ -294,7 +295,7 @@ export const listen = async (server: Server, options: ListenOptions): Promise<{ 
       const sentence = REFUSALS[cause.code ?? '']?.(options);
       reject(sentence === undefined ? cause : new StartRefusal(sentence, { cause }));
     });
-    // Without a host Node takes `::`, which accepts IPv4 too, and 0.0.0.0 where the kernel has no IPv6.
+    // Without a host Node takes `::`, which accepts IPv4 too, and 0.0.0.0 if the kernel has no IPv6.
     server.listen({ port, host }, resolve);
   });
   // One connection that could not be accepted must not end the process.
@@ -305,8 +306,8 @@ export const listen = async (server: Server, options: ListenOptions): Promise<{ 
 };
 
 /**
- * Refuses an address whose path cannot be decoded, or holds a NUL, which no store accepts as text. Throws `invalid_url`. `url` is the address as it
- * arrived; its query is left to its readers.
+ * Refuses an address whose path cannot be decoded, or contains a NUL, which no store accepts as text. Throws `invalid_url`. `url` is the
+ * address as it arrived; its query is left to its readers.
  */
 const checkPath = (url: string): void => {
   const queryAt = url.indexOf('?');

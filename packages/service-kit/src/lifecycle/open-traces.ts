@@ -15,7 +15,7 @@ interface TracesOpening {
   readonly stopper: Stopper;
 }
 
-/** Begins to record traces where the configuration says where they go. Rejects with `StartRefusal` for a file that cannot be read. */
+/** Starts recording traces if the configuration names a destination. Rejects with `StartRefusal` for a file that cannot be read. */
 export const openTraces = async ({ name, config, logger, metrics, stopper }: TracesOpening): Promise<void> => {
   const { tracesEndpoint: endpoint, tracesCertificate: file } = config;
   if (endpoint === undefined) return;

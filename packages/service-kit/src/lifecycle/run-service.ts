@@ -13,7 +13,7 @@ interface ServiceStart<S extends SettingsShape> {
   readonly config: Config<S>;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Everything that is opened is added here, at once. */
+  /** Everything that is opened must be added here at once. */
   readonly stopper: Stopper;
 }
 
@@ -26,9 +26,9 @@ interface ServiceDefinition<S extends SettingsShape> {
 
 /** Exit code of a process whose configuration cannot be used (sysexits: EX_CONFIG). */
 const EXIT_CONFIGURATION = 78;
-/** From the deadline of a request, which its service answers, until that answer has left, ms. */
+/** Time from the deadline of a request until the service's answer to it has been sent, ms. */
 const AFTER_DEADLINE_MS = 2_000;
-/** Time beyond the drain time after which the process exits although something hangs, ms. */
+/** Time beyond the drain time after which the process exits even if something hangs, ms. */
 const LAST_RESORT_MS = 1_500;
 
 /**
@@ -40,7 +40,7 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
   const logger = createLogger({ service: name, level: config.logLevel });
   const stopper = createStopper();
   const { stop, stopping } = createStop(logger, stopper, stopTimeOf(config));
-  // `on`, not `once`: a signal without a listener ends the process at once, and a second one would cut what is being drained.
+  // `on`, not `once`: a signal without a listener ends the process at once, so a second one would abort the draining.
   process.on('SIGTERM', () => stop('SIGTERM', 0));
   process.on('SIGINT', () => stop('SIGINT', 0));
   process.on('uncaughtException', (error) => exitAfterFault(logger, error, 'An error that nobody caught.'));
@@ -59,7 +59,7 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
   });
 };
 
-/** The drain time, ms: the grace period, and as long as requests may run where nothing is configured. */
+/** The drain time, ms. Default: the grace period plus the time that requests may run. */
 const stopTimeOf = (config: {
   readonly shutdownDrainMs: number | undefined;
   readonly shutdownGraceMs?: unknown;
@@ -83,7 +83,7 @@ const readConfigOrExit = <S extends SettingsShape>(settings: S): Config<S> & Con
   }
 };
 
-/** Ends the process at once: after an unknown fault not even a clean stop can be trusted. The platform starts it again. */
+/** Ends the process at once: after an unknown fault not even a clean stop can be trusted. The platform restarts it. */
 const exitAfterFault = (logger: Logger, error: unknown, what: string): never => {
   logger.fatal({ err: error }, what);
   process.exit(1);

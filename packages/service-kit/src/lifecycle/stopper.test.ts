@@ -2,7 +2,7 @@ import { createStopper, StopError } from './stopper';
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-it('stops the newest first, one after the other, and hands the drain time on', async () => {
+it('stops the newest first, one after the other, and passes the drain time on', async () => {
   const seen: string[] = [];
   const stopper = createStopper(() => 0);
   for (const name of ['database', 'broker', 'http']) {
@@ -16,7 +16,7 @@ it('stops the newest first, one after the other, and hands the drain time on', a
   expect(seen).toEqual(['http', 'broker', 'database'].flatMap((name) => [`${name} begins 7`, `${name} ends`]));
 });
 
-it('gives each what is left of the drain time, down to none', async () => {
+it('gives each the remaining drain time, down to none', async () => {
   let now = 100;
   const given: number[] = [];
   const stopper = createStopper(() => now);
@@ -30,7 +30,7 @@ it('gives each what is left of the drain time, down to none', async () => {
   expect(given).toEqual([8_000, 7_000, 5_000, 0]);
 });
 
-it('stops everything once, however often it is asked to', async () => {
+it('stops everything once, however often it is called', async () => {
   const stop = jest.fn();
   const stopper = createStopper();
   stopper.add('it', stop);
@@ -57,7 +57,7 @@ it('goes on after parts that fail or hang, and names both', async () => {
   expect(last).toHaveBeenCalledTimes(1);
 });
 
-it('stops parts that are added too late, after the rest', async () => {
+it('stops parts that are added late, after the rest', async () => {
   const late = jest.fn();
   const stopper = createStopper();
   await stopper.stop();

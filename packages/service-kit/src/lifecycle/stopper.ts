@@ -1,23 +1,23 @@
 import { withDeadline } from '@decision/waiting';
 
-/** Stops one thing. `drainMs` is how long work in flight may still take: what is left of the drain time of all. */
+/** Stops one thing. `drainMs` is the remaining drain time, which work in flight may still take. */
 type Stop = (drainMs: number) => Promise<unknown> | void;
 
-/** Not everything could be stopped; `cause` holds the errors. */
+/** Not everything could be stopped; `cause` contains the errors. */
 export class StopError extends Error {
   override readonly name = 'StopError';
 }
 
-/** Collects how to stop what was started. */
+/** Collects the stop functions of everything that was started. */
 export interface Stopper {
   /**
-   * Registers how to stop something that was just started. It gets what is left of the drain time and `deadlineMs` (default 5 s) beyond
-   * it. Once stopping has begun, what is added is stopped at once.
+   * Registers the stop function of something that was just started. It gets the remaining drain time and `deadlineMs` (default 5 s) beyond
+   * it. Once stopping has begun, additions are stopped at once.
    */
   add(name: string, stop: Stop, deadlineMs?: number): void;
   /**
-   * Stops everything, the newest first, one after the other. Idempotent: later calls wait for the first. A failure does not keep the
-   * rest from being stopped; rejects with {@link StopError} afterwards. `drainMs` is for all together, and 0 where absent.
+   * Stops everything, the newest first, one after the other. Idempotent: later calls wait for the first. A failure does not keep the rest
+   * from being stopped; rejects with {@link StopError} afterwards. `drainMs` is the total for all. Default 0.
    */
   stop(drainMs?: number): Promise<void>;
 }
@@ -49,7 +49,7 @@ export const createStopper = (now: () => number = () => performance.now()): Stop
     }
   };
 
-  /** Stops late parts; nobody may be waiting any more, so a failure must not count as unhandled. */
+  /** Stops late parts; nobody may be waiting, so a failure must not count as unhandled. */
   const stopBehind = (earlier: Promise<void>): Promise<void> => {
     const all = Promise.allSettled([earlier]).then(async ([first]) => {
       await stopAll(0);

@@ -39,7 +39,7 @@ it('describes errors with their cause and code', () => {
   });
 });
 
-it('survives what cannot be serialised', () => {
+it('survives values that cannot be serialised', () => {
   const circular: Record<string, unknown> = { name: 'loop', big: 10n, bytes: Buffer.from('secret bytes') };
   circular['self'] = circular;
   const line = logged((logger) => logger.info(circular, 'x'));
@@ -50,14 +50,14 @@ it.each<[string, (logger: Logger, secret: object) => void]>([
   ['a child is bound to', (logger, secret) => logger.child(secret).info('x')],
   ['a child of a child is bound to', (logger, secret) => logger.child({ a: 1 }).child({ deep: secret }).info('x')],
   ['is put into a message', (logger, secret) => logger.info('x %j %o', secret, { deep: secret })],
-  ['is put into a message behind fields', (logger, secret) => logger.info({ a: 1 }, 'x %o', secret)],
-])('hides what %s', (_where, write) => {
+  ['is put into a message after fields', (logger, secret) => logger.info({ a: 1 }, 'x %o', secret)],
+])('hides a secret that %s', (_where, write) => {
   const line = logged((logger) => write(logger, { token: 'hunter2' }));
   expect(line).not.toContain('hunter2');
   expect(line).toContain('[secret]');
 });
 
-it('keeps what harmless children are bound to, and hands it down', () => {
+it('keeps harmless bindings of children, and inherits them', () => {
   const line = logged((logger) =>
     logger.child({ request_id: 'r' }).child({ trace_id: 't' }).info('%s of %d', 'one', 2),
   );

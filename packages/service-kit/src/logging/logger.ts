@@ -14,8 +14,8 @@ interface LoggerOptions {
 
 /**
  * A logger of JSON lines: `time`, `level` as a word, `service`, `msg` and the fields given. Values of secret names are replaced at any
- * depth, in fields, in what children are bound to and in what is put into messages; errors are reduced to type, code, message, stack and
- * cause; keys and passwords inside text are taken out.
+ * depth, in fields, in bindings of children and in message parameters; errors are reduced to type, code, message, stack and cause; keys and
+ * passwords inside text are removed.
  */
 export const createLogger = ({ service, level, destination }: LoggerOptions): Logger =>
   redactChildren(
@@ -42,7 +42,7 @@ export const createLogger = ({ service, level, destination }: LoggerOptions): Lo
     ),
   );
 
-/** Pino gives what a child is bound to to none of its formatters. Children inherit this method. */
+/** Pino passes the bindings of a child to none of its formatters. Children inherit this method. */
 const redactChildren = (logger: Logger): Logger => {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called below, on the logger that is asked for a child
   const { child }: { readonly child: MakeChild } = logger;

@@ -15,10 +15,10 @@ it.each([
   'password2',
   'smtp_passwd',
   'AWS_SECRET_ACCESS_KEY',
-])('takes %s for the name of a secret', (name) => expect(isSecretName(name)).toBe(true));
+])('treats %s as the name of a secret', (name) => expect(isSecretName(name)).toBe(true));
 
 it.each(['key', 'keyId', 'tokens_used', 'slug', 'code', 'passwordless', 'secretary'])(
-  'does not take %s for one',
+  'does not treat %s as one',
   (name) => expect(isSecretName(name)).toBe(false),
 );
 
@@ -40,7 +40,7 @@ it('bounds depth and width, and shows neither bytes nor secrets', () => {
   expect(copy['list']).toHaveLength(100);
 });
 
-it('never changes what it was given', () => {
+it('never changes its argument', () => {
   const given = { password: 'x', inner: { token: 'y' } };
   redact(given);
   expect(given).toEqual({ password: 'x', inner: { token: 'y' } });
@@ -82,7 +82,7 @@ describe('errors', () => {
     expect(describeError(many).errors).toHaveLength(5);
   });
 
-  it.each([[{ payload: 'hidden' }], [undefined], [5]])('that are none, such as %j, say only that', (thrown) => {
+  it.each([[{ payload: 'hidden' }], [undefined], [5]])('that are not errors, such as %j, say only that', (thrown) => {
     expect(describeError(thrown).message).toBe('something that is not an error was thrown');
   });
 });
@@ -102,7 +102,7 @@ describe('text', () => {
     (before) => expect(scrubText(before)).toBe(before),
   );
 
-  it('is scrubbed in time that is linear in its length, whatever its shape', () => {
+  it('is scrubbed in linear time, whatever its shape', () => {
     const hostile = `${'a://'.repeat(50_000)}${'bearer '.repeat(50_000)}${'dsk_'.repeat(50_000)}`;
     expect(scrubText(hostile)).toBe(hostile);
   });

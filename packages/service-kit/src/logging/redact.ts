@@ -9,8 +9,8 @@ const MAX_ENTRIES = 100;
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name.toLowerCase().replace(/[^a-z]/g, ''));
 
 /**
- * A copy of what is to be logged, without the values of secret names at any depth, with errors described and bytes counted. Deeper
- * than six levels and past 100 entries it is cut. A getter that throws is named as unreadable.
+ * A copy for the log, without the values of secret names at any depth, with errors described and bytes counted. It is cut at six levels and
+ * 100 entries. A getter that throws is shown as unreadable.
  */
 export const redact = (fields: object): Record<string, unknown> => redactEntries(fields, 0);
 
@@ -26,7 +26,7 @@ export const redactValue = (value: unknown, depth = 0): unknown => {
   return redactEntries(value, depth);
 };
 
-/** Made of entries, which never touches a prototype: any name is only a name. */
+/** Built from entries, which never touches a prototype, so any name is safe. */
 const redactEntries = (value: object, depth: number): Record<string, unknown> =>
   Object.fromEntries(
     Object.keys(value)
@@ -43,14 +43,14 @@ const read = (value: object, name: string): unknown => {
   }
 };
 
-/** Dates, secrets and addresses know how they are written. */
+/** Dates, secrets and addresses have their own text form. */
 const hasOwnForm = (value: object): boolean => 'toJSON' in value && typeof value.toJSON === 'function';
 
 const CREDENTIALS_IN_ADDRESS = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/"'\\]{1,1000}@/gi;
 const API_KEY = /dsk_([0-9a-z]{12})_[A-Za-z0-9_-]{20,}/g;
 const BEARER = /\b(bearer|basic) +(?=[^\s"]{0,200}\d)[A-Za-z0-9._~+/=-]{8,}/gi;
 
-/** Takes secrets out of text that was written by somebody else: user and password in addresses, API keys, bearer tokens. */
+/** Removes secrets from foreign text: user and password in addresses, API keys, bearer tokens. */
 export const scrubText = (text: string): string => {
   let scrubbed = text;
   if (scrubbed.includes('@')) scrubbed = scrubbed.replace(CREDENTIALS_IN_ADDRESS, '$1[secret]@');
@@ -60,7 +60,7 @@ export const scrubText = (text: string): string => {
 
 const MAYBE_TOKEN = /bearer |basic /i;
 
-/** An error as it is logged: what it is, where it came from and what caused it, and nothing that it was about. */
+/** An error as it is logged: its type, origin and cause, without the data that it concerned. */
 interface DescribedError {
   readonly type: string;
   readonly message: string;
@@ -77,8 +77,8 @@ const MAX_CAUSES = 4;
 const MAX_PARTS = 5;
 
 /**
- * Describes whatever was thrown. Only type, code, message, stack and causes are kept: drivers hang queries, parameters and rows on
- * their errors, and those are payload.
+ * Describes a thrown value. Only type, code, message, stack and causes are kept: drivers attach queries, parameters and rows to their
+ * errors, which are payload.
  */
 export const describeError = (error: unknown, depth = 0): DescribedError => {
   if (!(error instanceof Error)) return { type: typeof error, message: describeThrown(error) };
@@ -93,18 +93,18 @@ export const describeError = (error: unknown, depth = 0): DescribedError => {
   };
 };
 
-/** A syntax error quotes what was read, which can be a payload: its message is left out. */
+/** A syntax error quotes its input, which can be payload, so its message is left out. */
 const messageOf = (error: Error): string =>
   error instanceof SyntaxError ? 'the message is left out, since it quotes what was read' : error.message;
 
-/** The stack begins with the message. */
+/** The stack starts with the message. */
 const stackOf = (error: Error, stack: string): string =>
   error instanceof SyntaxError ? stack.replace(error.message, () => messageOf(error)) : stack;
 
 const parts = ({ errors }: AggregateError, depth: number): DescribedError[] =>
   errors.slice(0, MAX_PARTS).map((part) => describeError(part, depth + 1));
 
-/** Something thrown that is no error: text is kept, anything else could be a payload. */
+/** A thrown value that is not an error: text is kept, anything else could be payload. */
 const describeThrown = (thrown: unknown): string =>
   typeof thrown === 'string' ? shorten(thrown, MAX_MESSAGE) : 'something that is not an error was thrown';
 

@@ -4,14 +4,14 @@ import { createBoundHistogram } from './bound-histogram';
 
 const DEFINITION = { name: 'waits_seconds', help: 'Waits.', buckets: [0.001, 0.5, 1] };
 
-/** The lines, and the labels of each, in an order of their own: neither means anything. */
+/** The lines, and the labels of each, sorted, since neither order matters. */
 const render = async (registry: Registry): Promise<readonly string[]> =>
   (await registry.metrics())
     .split('\n')
     .map((line) => line.replace(/\{(.*)\}/, (_, labels: string) => `{${labels.split(',').sort().join(',')}}`))
     .sort();
 
-it('exports the same text as a histogram of the library, whatever is observed', async () => {
+it("exports the same text as the library's histogram for any observations", async () => {
   const observation = fc.record({
     kind: fc.constantFrom('one', 'two'),
     value: fc.oneof(fc.constantFrom(0, 0.001, 0.5, 1, 300), fc.double({ min: 0, max: 2, noNaN: true })),
@@ -38,7 +38,7 @@ it('exports the same text as a histogram of the library, whatever is observed', 
   );
 });
 
-it('exports a series that was bound, also where nothing was observed', async () => {
+it('exports a bound series, even without observations', async () => {
   const registry = new Registry();
   createBoundHistogram(registry, DEFINITION).bind();
   expect(await render(registry)).toContain('waits_seconds_count 0');

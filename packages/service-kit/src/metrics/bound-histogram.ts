@@ -14,14 +14,14 @@ export interface BoundSeries {
   observe(value: number): void;
 }
 
-/** A histogram whose series are bound to their labels once, for what is measured with every request: an observation hashes no labels. */
+/** A histogram whose series are bound to their labels once, for measurements of every request: an observation hashes no labels. */
 export interface BoundHistogram {
   /** The series with these labels, of which there must be few. */
   bind(labels?: Labels): BoundSeries;
 }
 
 class Series implements BoundSeries {
-  /** Observations by the first bucket that they fit; the last place is for those beyond all. */
+  /** Observations by the first bucket that they fit into; the last element counts those beyond all buckets. */
   readonly counts: number[];
   sum = 0;
 
@@ -40,7 +40,7 @@ class Series implements BoundSeries {
   }
 }
 
-/** Makes a histogram and registers it. It is exported as one of the library is. */
+/** Makes a histogram and registers it. It is exported like one of the library. */
 export const createBoundHistogram = (
   registry: Registry,
   { name, help, buckets }: BoundHistogramDefinition,
@@ -64,7 +64,7 @@ export const createBoundHistogram = (
     get: () => Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: all.flatMap(valuesOf) }),
     reset: () => all.splice(0),
   };
-  // The registry asks a metric for nothing else.
+  // The registry uses nothing else of a metric.
   registry.registerMetric(metric as unknown as Metric);
   return {
     bind: (labels = {}) => {

@@ -21,7 +21,7 @@ export interface Metrics {
   counter<L extends string = never>(definition: Omit<CounterConfiguration<L>, Owned>): Counter<L>;
   gauge<L extends string = never>(definition: Omit<GaugeConfiguration<L>, Owned>): Gauge<L>;
   histogram<L extends string = never>(definition: Omit<HistogramConfiguration<L>, Owned>): Histogram<L>;
-  /** A histogram for what is measured with every request. */
+  /** A histogram for measurements of every request. */
   boundHistogram(definition: Parameters<typeof createBoundHistogram>[1]): BoundHistogram;
   /** The exposition text and its content type. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -47,17 +47,17 @@ export const createMetrics = (service: string): Metrics => {
 interface RequestMetrics {
   /** A request has arrived. */
   began(): void;
-  /** A request that began has been answered or given up. */
+  /** A request has been answered or aborted. */
   ended(request: EndedRequest): void;
-  /** A request that could not even be read was refused with this status. */
+  /** A request that could not be parsed was refused with this status. */
   refused(status: number): void;
 }
 
 interface EndedRequest {
   readonly method: string | undefined;
-  /** Template of its route, never its path; undefined where no route is served there. */
+  /** Template of its route, never its path; undefined if no route matches. */
   readonly route: string | undefined;
-  /** Undefined where the client went away before the answer was complete. */
+  /** Undefined if the client went away before the answer was complete. */
   readonly status: number | undefined;
   readonly seconds: number;
 }
@@ -128,9 +128,9 @@ interface CountedEvent {
   readonly type: string;
 }
 
-/** Counts what a package tells of itself, by type: `decision_<source>_events_total{type}`. */
+/** Counts the events of a package, by type: `decision_<source>_events_total{type}`. */
 export const createEventCounter = (metrics: Metrics, source: string): ((event: CountedEvent) => void) => {
-  // Some are as many as requests: no labels are hashed before they are exported.
+  // Some are as frequent as requests, so labels are hashed only at the export.
   const counts = new Map<string, number>();
   metrics.counter({
     name: `decision_${source}_events_total`,

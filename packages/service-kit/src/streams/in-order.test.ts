@@ -17,13 +17,13 @@ const collect = async <R>(results: AsyncIterable<R>): Promise<R[]> => {
   return all;
 };
 
-it('yields results in the order of the items, however long each takes', async () => {
+it('yields results in item order, however long each takes', async () => {
   const work = async (item: number): Promise<number> => sleep(item % 3, item * 10);
   const items = Array.from({ length: 50 }, (_, index) => index);
   expect(await collect(inOrder(from(items), work, LIMITS))).toEqual(items.map((item) => item * 10));
 });
 
-it('works on no more at once than the bounds allow, and on a heavy item alone', async () => {
+it('respects the bounds, and processes a heavy item alone', async () => {
   let active = 0;
   let weight = 0;
   const seen: [number, number][] = [];
@@ -42,7 +42,7 @@ it('works on no more at once than the bounds allow, and on a heavy item alone', 
   expect(seen.every(([count, total]) => count === 1 || total <= 100)).toBe(true);
 });
 
-it('gives the first result while the source has not ended', async () => {
+it('yields the first result before the source has ended', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   async function* slow(): AsyncGenerator<number, void, undefined> {
@@ -57,7 +57,7 @@ it('gives the first result while the source has not ended', async () => {
   expect((await results.next()).done).toBe(true);
 });
 
-it('holds the source back while nobody takes the results', async () => {
+it('applies backpressure to the source while no result is taken', async () => {
   const taken: number[] = [];
   const results = inOrder(
     from(
@@ -73,7 +73,7 @@ it('holds the source back while nobody takes the results', async () => {
   await results.return();
 });
 
-it('ends with the failure of the work or of the source', async () => {
+it('ends with a failure of the work or of the source', async () => {
   const failing = (item: number) => (item === 3 ? Promise.reject(new TypeError('three')) : Promise.resolve(item));
   await expect(collect(inOrder(from([1, 2, 3, 4]), failing, LIMITS))).rejects.toThrow('three');
   async function* broken(): AsyncGenerator<number, void, undefined> {

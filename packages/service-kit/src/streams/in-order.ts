@@ -1,7 +1,7 @@
 export interface InOrderLimits<T> {
-  /** Most items that are worked on at once. */
+  /** Maximum items in progress. */
   readonly maxItems: number;
-  /** Most weight of such items; an item that is heavier is worked on alone. */
+  /** Maximum total weight of items in progress; a heavier item is processed alone. */
   readonly maxWeight: number;
   readonly weightOf: (item: T) => number;
 }
@@ -12,9 +12,9 @@ interface Pending<R> {
 }
 
 /**
- * Works on several items at once and yields the results in the order of the items, each as soon as it and those before it are there.
- * An item is taken from the source only when there is room for it, so a slow consumer or slow work holds the source back. A rejection of
- * the work or of the source ends the iteration with it.
+ * Processes several items at once and yields the results in item order, each as soon as it and the earlier ones are done. An item is taken
+ * from the source only when there is room for it, so a slow consumer or slow work slows the source. A rejection of the work or of the
+ * source ends the iteration with it.
  */
 export async function* inOrder<T, R>(
   source: AsyncIterable<T>,
@@ -61,7 +61,7 @@ const hasRoom = <T>(count: number, weight: number, limits: InOrderLimits<T>, mor
 
 const start = <T, R>(work: (item: T) => Promise<R>, item: T, weight: number): Pending<R> => {
   const result = work(item);
-  result.catch(() => undefined); // the iteration throws it in its turn
+  result.catch(() => undefined); // the iteration throws it in order
   return { result, weight };
 };
 

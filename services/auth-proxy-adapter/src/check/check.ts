@@ -6,7 +6,7 @@ import { pathOf } from '../door/route';
 import { cookieFor, isSecure, type Visitor, type Visitors } from '../people/visitors';
 import { isExempt } from './paths';
 
-/** Where an ingress asks; Envoy appends the path that it asks about. */
+/** The path that an ingress calls; Envoy appends the path that it asks about. */
 const CHECK_PATH = '/auth/check';
 
 interface CheckOptions {
@@ -15,9 +15,10 @@ interface CheckOptions {
 }
 
 /**
- * Answers an ingress whether a request may go on: 200 with the session in x-decision-session, and with a cookie where the browser has none yet, else the
- * refusal. A request with x-api-key always may, as may one for an exempt path; neither is given a session. With `?redirects=true` a browser that is
- * refused for good is sent to /auth/denied, for an ingress that hands such an answer on.
+ * Answers an ingress whether to admit a request (docs/adr/0062-people-come-through-one-service-that-the-ingress-asks.md): 200 with the
+ * session in x-decision-session, and with a cookie if the browser has none yet, else the refusal. A request with x-api-key is always
+ * admitted, and so is one for an exempt path; neither gets a session. With `?redirects=true` a permanently refused browser is sent to
+ * /auth/denied, for an ingress that forwards such an answer.
  */
 export const createCheck =
   ({ visitors, publicPaths }: CheckOptions): HotRoute =>
@@ -45,7 +46,7 @@ export const createCheck =
     return true;
   };
 
-/** The path of the request that the ingress asks about, undecoded: Traefik, nginx and Envoy say it in different places. */
+/** The path of the request that the ingress asks about, undecoded: Traefik, nginx and Envoy send it in different places. */
 const askedPath = (path: string, headers: IncomingHttpHeaders): string => {
   const told = headers['x-forwarded-uri'] ?? headers['x-original-uri'] ?? headers['x-original-url'];
   if (Array.isArray(told)) return '';

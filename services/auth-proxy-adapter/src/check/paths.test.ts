@@ -40,7 +40,7 @@ describe('step 7: exempt paths', () => {
     expect(isExempt(path, ['/public', '/open/'])).toBe(false);
   });
 
-  it('a prefix of nothing opens nothing', () => {
+  it('an empty prefix exempts nothing', () => {
     expect(isExempt('/api/v1/x', ['/', ''])).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-/** Paths that nobody needs a token for. */
+/** Paths that need no token. */
 const ALWAYS_EXEMPT: ReadonlySet<string> = new Set([
   '/api/health',
   '/api/metrics',
@@ -6,12 +6,14 @@ const ALWAYS_EXEMPT: ReadonlySet<string> = new Set([
   '/api/self-hosted-branding',
 ]);
 
-/** What a server behind could take for another path than it is: encoded dots, slashes, backslashes and percent signs, and bare ones. */
+/**
+ * Sequences that a server behind could interpret as another path: encoded dots, slashes, backslashes and percent signs, and literal ones.
+ */
 const DOUBTFUL = /%(?:2e|2f|5c|25|00|3b)|\\|;|\/\/|\/\.{1,2}(?:\/|$)|[\0-\x20\x7f#]/i;
 
 /**
- * Whether a path passes without a token. `path` is the one that arrived, undecoded and without its query. A prefix stands for whole segments, and a path
- * that could be read in two ways is never exempt.
+ * Whether a path passes without a token. `path` is the received one, undecoded and without its query. A prefix matches whole segments, and
+ * an ambiguous path is never exempt.
  */
 export const isExempt = (path: string, publicPaths: readonly string[]): boolean => {
   if (!path.startsWith('/') || DOUBTFUL.test(path)) return false;

@@ -19,9 +19,9 @@ const FLAG = '--without-second-factor';
 const USAGE = `Usage: admin-link.js [${FLAG}], with the environment of the service.`;
 
 /**
- * `node dist/cli/admin-link.js [--without-second-factor]`, with the environment of the service: prints a link with which the administrator of the
- * instance chooses a password, once, within an hour. It needs neither mail nor a directory; where there is no administrator yet, ADMIN_EMAIL makes one.
- * Answers the exit code.
+ * `node dist/cli/admin-link.js [--without-second-factor]`, with the environment of the service: prints a link with which the administrator
+ * of the instance can choose a password once, within an hour. It needs neither mail nor a directory; if there is no administrator yet,
+ * ADMIN_EMAIL makes one. Answers the exit code.
  */
 export const makeAdminLink = async (
   environment: Readonly<Record<string, string | undefined>>,

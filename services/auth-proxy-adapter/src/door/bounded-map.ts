@@ -1,4 +1,4 @@
-/** A map of so many entries; the one that was used longest ago goes first. */
+/** A map with a maximum number of entries; the least recently used is removed first. */
 export class BoundedMap<V> {
   private readonly entries = new Map<string, V>();
 

@@ -2,10 +2,10 @@ import { type IncomingMessage } from 'node:http';
 import { ServiceError } from '@decision/contracts';
 import { pathOf } from './route';
 
-/** Sees every request before anything else does, and throws where it may go no further. */
+/** Sees every request first, and throws if it must not go on. */
 type Gate = (request: IncomingMessage) => void;
 
-/** Paths that say how this process is, and answer whatever its configuration lacks. */
+/** Paths of probes, which answer even with an incomplete configuration. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready']);
 
 /** Refuses every request but probes while variables are missing, naming them. */

@@ -13,13 +13,13 @@ import {
 export interface DoorRequest {
   /** `GET` for HEAD too. */
   readonly method: string;
-  /** The path as it arrived, undecoded, without the query. */
+  /** The path as received, undecoded, without the query. */
   readonly path: string;
   /** Parameters of the path by name, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** Every header as it arrived: name, value, name, value. */
+  /** Every header as received: name, value, name, value. */
   readonly rawHeaders: readonly string[];
   readonly context: RequestContext;
   /** The body; at most 64 KiB. Throws `body_too_large`. */
@@ -30,7 +30,7 @@ export interface DoorRequest {
   form(): Promise<URLSearchParams>;
 }
 
-/** An answer: JSON where the body is an object, else text or bytes of the type that the headers say. */
+/** An answer: JSON if the body is an object, else text or bytes of the type in the headers. */
 export interface DoorAnswer {
   readonly status: number;
   /** Names in lower case. */
@@ -40,7 +40,7 @@ export interface DoorAnswer {
   readonly body?: string | Buffer | object;
 }
 
-/** A route: its description, and what answers it. */
+/** A route: its description and its handler. */
 export interface DoorRoute {
   /** `{name}` in its path is one segment. */
   readonly operation: Operation;

@@ -1,7 +1,8 @@
 import { type Branding, type Claims, page, ServiceError } from '@decision/contracts';
 import { type createRefusalGuard, type Logger } from '@decision/service-kit';
 import { clearedCookie, sessionCookie, type Tickets } from '@decision/sessions';
-import { createPlaces, type Places } from '../door/places';
+import { type Slots } from '@decision/waiting';
+import { createSignInSlots } from '../door/sign-in-slots';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { html, pageAnswer, redirectTo } from '../pages/html';
 import { type Origin } from '../passthrough/admit';
@@ -14,14 +15,14 @@ import { OpenIdFailure, type OpenIdFlow, type OpenIdProblem, type OpenIdProvider
 export interface OpenIdContext {
   readonly branding: Branding;
   readonly provider: OpenIdProvider;
-  /** Carries a sign-in to the provider and back. */
+  /** Tickets that carry a sign-in to the provider and back. */
   readonly tickets: Tickets;
   readonly claimPaths: ClaimPaths;
   /** Whether the provider must say that the address has been verified. */
   readonly mustBeVerified: boolean;
-  /** Makes or updates the person and begins a session; answers its token. Throws `forbidden` where the person may not come in. */
+  /** Creates or updates the person and begins a session; answers its token. Throws `forbidden` if the person is not admitted. */
   readonly begin: (identity: TokenIdentity, origin: Origin) => Promise<string>;
-  /** Notes that somebody with this address was refused. */
+  /** Records that somebody with this address was refused. */
   readonly recordRefusal: (email: string, reason: string, origin: Origin) => Promise<void>;
   readonly guard: ReturnType<typeof createRefusalGuard>;
   readonly logger: Pick<Logger, 'warn'>;
@@ -30,16 +31,16 @@ export interface OpenIdContext {
 
 /** Path of the callback, which is registered with the provider. */
 export const CALLBACK_PATH = '/auth/oidc/callback';
-/** How long somebody may be at the provider, s. */
+/** How long a person may stay at the provider, s. */
 export const FLOW_SECONDS = 600;
-/** Sign-ins that run at once, and that wait. */
-const PLACES = { running: 4, waiting: 64 };
-/** A query that is longer is no answer of a provider. */
+/** Sign-ins that may run at once, and that may wait. */
+const SLOTS = { running: 4, waiting: 64 };
+/** Maximum characters of a provider's query. */
 const MAX_QUERY = 8_192;
 
-/** The way to the OpenID provider, and the way back. */
+/** The redirect to the OpenID provider, and the callback. */
 export const openIdPages = (context: OpenIdContext): readonly DoorRoute[] => {
-  const places = createPlaces(PLACES);
+  const slots = createSignInSlots(SLOTS);
   return [
     {
       operation: page({
@@ -51,19 +52,19 @@ export const openIdPages = (context: OpenIdContext): readonly DoorRoute[] => {
           'With a state, a nonce and a code challenge, which a cookie of ten minutes keeps for the way back.',
         errors: ['too_many_refusals', 'overloaded'],
       }),
-      answer: (request) => places.run(() => begin(context, request)),
+      answer: (request) => slots.run(() => begin(context, request)),
     },
     {
       operation: page({
         id: 'finishOpenId',
         path: CALLBACK_PATH,
         status: 303,
-        summary: 'Signs in whoever comes back from the OpenID provider',
+        summary: 'Signs in a person who comes back from the OpenID provider',
         description:
-          'Leads to /dashboard with a session, or to /auth/denied where the mapping refuses the claims or the person is disabled. What cannot be proven is answered 400, what the provider refused 401, and 503 while the provider does not answer.',
+          'Leads to /dashboard with a session, or to /auth/denied if the mapping refuses the claims or the person is disabled. An unverifiable callback is answered 400, a refusal by the provider 401, and 503 while the provider does not answer.',
         errors: ['too_many_refusals', 'overloaded', 'database_unavailable'],
       }),
-      answer: (request) => finish(context, places, request),
+      answer: (request) => finish(context, slots, request),
     },
   ];
 };
@@ -77,11 +78,11 @@ const begin = async (context: OpenIdContext, request: DoorRequest): Promise<Door
   }
 };
 
-const finish = async (context: OpenIdContext, places: Places, request: DoorRequest): Promise<DoorAnswer> => {
+const finish = async (context: OpenIdContext, slots: Slots, request: DoorRequest): Promise<DoorAnswer> => {
   const startedAt = performance.now();
   const check = context.guard.admit(request.context.address);
   try {
-    const token = await places.run(async () => {
+    const token = await slots.run(async () => {
       const claims = await provenClaims(context, request);
       return context.begin(identityOf(claims, context.claimPaths), originOf(request));
     });
@@ -90,7 +91,7 @@ const finish = async (context: OpenIdContext, places: Places, request: DoorReque
     const cookie = sessionCookie(token, { secure, maxAgeSeconds: context.sessionMs / 1_000 });
     return redirectTo('/dashboard', [cookie, flowCookie('', request)]);
   } catch (error) {
-    // A refusal that is made to wait holds no place of others; what is not the fault of the browser is no refusal.
+    // A delayed refusal takes no slot of others; a failure that is not the browser's is not a refusal.
     if (isOurFault(error)) check.end();
     else await check.refuse(startedAt);
     return explain(context, request, error);
@@ -107,7 +108,7 @@ const originOf = ({ headers, context }: DoorRequest): Origin => ({
   address: context.address,
 });
 
-/** What the provider says of the person. Throws {@link OpenIdFailure}, and `invalid_token` for claims that are not enough. */
+/** The provider's claims about the person. Throws {@link OpenIdFailure}, and `invalid_token` for insufficient claims. */
 const provenClaims = async (
   { provider, tickets, claimPaths, mustBeVerified, recordRefusal }: OpenIdContext,
   request: DoorRequest,
@@ -126,14 +127,17 @@ const provenClaims = async (
 
 const COOKIE = 'decision_oidc';
 
-/** The cookie that keeps a sign-in while its person is at the provider; an empty value takes it away. It must come along when the provider sends the browser back. */
+/**
+ * The cookie of a sign-in while its person is at the provider; an empty value removes it. The browser must send it with the provider's
+ * redirect.
+ */
 const flowCookie = (ticket: string, { headers }: DoorRequest): string => {
   const [prefix, suffix] = isSecure(headers) ? ['__Host-', '; Secure'] : ['', ''];
   const maxAge = ticket === '' ? 0 : FLOW_SECONDS;
   return `${prefix}${COOKIE}=${ticket}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${suffix}`;
 };
 
-/** The ticket of the cookie; several, and one that is too long, are none. */
+/** The ticket of the cookie; undefined if there are several, or it is too long. */
 const flowIn = ({ headers }: DoorRequest): string => {
   const name = `${isSecure(headers) ? '__Host-' : ''}${COOKIE}=`;
   const found = (headers.cookie ?? '')

@@ -8,7 +8,7 @@ interface ProviderOptions {
   readonly clientId: string;
   /** Undefined: a public client. */
   readonly clientSecret: string | undefined;
-  /** With blanks between them. */
+  /** Separated by blanks. */
   readonly scopes: string;
   /** The callback, as it is registered with the provider. */
   readonly redirectUrl: string;
@@ -16,31 +16,31 @@ interface ProviderOptions {
   readonly timeoutSeconds?: number;
 }
 
-/** What has to be remembered between the way to the provider and the way back. */
+/** State of a sign-in between the redirect and the callback. */
 export interface OpenIdFlow {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** Sends people to the provider and reads what it says of them. */
+/** Sends people to the provider and reads its claims about them. */
 export interface OpenIdProvider {
-  /** Where to send the browser, and what must be shown when it comes back. Throws {@link OpenIdFailure}. */
+  /** The redirect for the browser, and the state that the callback needs. Throws {@link OpenIdFailure}. */
   begin(): Promise<{ readonly url: string; readonly flow: OpenIdFlow }>;
   /**
-   * The claims of the person who came back: those of the ID token, and those of the userinfo endpoint that it lacks. `query` begins with a question
-   * mark. Throws {@link OpenIdFailure}.
+   * The claims of the returning person: those of the ID token, completed by the userinfo endpoint. `query` begins with a question mark.
+   * Throws {@link OpenIdFailure}.
    */
   finish(query: string, flow: OpenIdFlow): Promise<Claims>;
 }
 
-/** Why a sign-in at the provider came to nothing. */
+/** Why a sign-in at the provider failed. */
 export type OpenIdProblem =
-  /** The provider said no, or the person did. */
+  /** The provider or the person refused. */
   | 'refused'
-  /** What came back cannot be believed, or came twice. */
+  /** The callback cannot be verified, or was repeated. */
   | 'unproven'
-  /** The provider did not answer, or answered with nonsense. */
+  /** The provider did not answer, or gave an invalid answer. */
   | 'unavailable';
 
 /** Its message is for operators, and holds neither codes nor tokens. */
@@ -55,16 +55,19 @@ export class OpenIdFailure extends Error {
   }
 }
 
-/** The metadata of the provider is asked for again after so long, ms. */
+/** Age at which the provider's metadata is fetched again, ms. */
 const DISCOVERY_MS = 3_600_000;
-/** A provider that did not answer is left alone for so long, ms; twice as long after each further failure, up to the most. */
+/** Pause after a failure of the provider, ms; it doubles with each further failure, up to the maximum. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
-/** Bytes of an answer of the provider that are read. */
+/** Maximum bytes of an answer of the provider. */
 const MAX_ANSWER_BYTES = 1_048_576;
 /** How far the clocks of the provider and of this process may differ, s. */
 const CLOCK_TOLERANCE = 30;
 
-/** Talks to one provider: authorization code flow with PKCE, state and nonce; signatures of ID tokens are verified. */
+/**
+ * Talks to one provider: authorization code flow with PKCE, state and nonce; signatures of ID tokens are verified. See
+ * docs/adr/0067-openid-connect.md.
+ */
 export const createOpenIdProvider = (options: ProviderOptions): OpenIdProvider => {
   let known: { readonly configuration: Promise<client.Configuration>; until: number } | undefined;
   let failures = 0;
@@ -79,7 +82,7 @@ export const createOpenIdProvider = (options: ProviderOptions): OpenIdProvider =
       },
       () => {
         failures += 1;
-        // Until it may be asked again, everybody is told of this failure.
+        // Until the next attempt everybody gets this failure.
         mine.until = performance.now() + doublingMs(failures, { initialMs: FIRST_PAUSE_MS, maxMs: LONGEST_PAUSE_MS });
       },
     );
@@ -113,7 +116,7 @@ export const createOpenIdProvider = (options: ProviderOptions): OpenIdProvider =
   };
 };
 
-/** Where both have a claim, that of the ID token counts. Whether an address is verified is said by whoever says the address. */
+/** If both have a claim, that of the ID token counts. Whether an address is verified comes from the same source as the address. */
 const joinClaims = (claims: Claims, more: Claims): Claims => {
   const speaker = 'email' in claims ? claims : more;
   return { ...more, ...claims, email_verified: speaker['email_verified'] };
@@ -145,21 +148,21 @@ const discover = async ({
   return configuration;
 };
 
-/** Basic authentication is what providers take where they say nothing. */
+/** Basic authentication is the default of providers. */
 const authenticationFor = (methods: readonly string[] | undefined, secret: string | undefined): client.ClientAuth => {
   if (secret === undefined) return client.None();
   const takesBasic = methods === undefined || methods.includes('client_secret_basic');
   return takesBasic ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);
 };
 
-/** Asks the provider over TLS, follows no redirects and reads so much of an answer at most. */
+/** Requests the provider over TLS, follows no redirects and reads a bounded answer. */
 const createFetch =
   (isPlainAllowed: boolean): client.CustomFetch =>
   async (url, options) => {
     if (!isPlainAllowed && !url.startsWith('https:'))
       throw new OpenIdFailure('unavailable', 'The provider names an address without TLS.');
     const { body, ...rest } = options;
-    // What is sent are forms, and nothing where there is no body.
+    // Bodies are forms; there may be none.
     const sent = body === null || body === undefined ? {} : { body: body as URLSearchParams };
     const answer = await fetch(url, { ...rest, ...sent, redirect: 'manual' });
     if ([204, 205, 304].includes(answer.status)) return answer;
@@ -178,7 +181,7 @@ const readBounded = async (answer: Response): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-/** Makes an {@link OpenIdFailure} of whatever the library throws. */
+/** Converts the library's errors to {@link OpenIdFailure}. */
 const explained = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -187,7 +190,7 @@ const explained = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Faults of what the browser brought, by the codes of the library; all others are those of the provider. */
+/** The library's codes for faults of the browser's input; all others are faults of the provider. */
 const UNPROVEN: readonly string[] = [
   ...['OAUTH_INVALID_RESPONSE', 'OAUTH_JWT_CLAIM_COMPARISON_FAILED', 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED'],
   ...['OAUTH_PARSE_ERROR', 'OAUTH_MISSING_CLAIM', 'ERR_INVALID_ARG_VALUE', 'ERR_INVALID_ARG_TYPE'],
@@ -208,5 +211,5 @@ const failureOf = (error: unknown): OpenIdFailure => {
   return new OpenIdFailure(problem, `${code ?? 'unknown'}: ${message}`);
 };
 
-/** A code of an error as the protocol writes them; whatever else came is not told. */
+/** An error code of the protocol; any other text is not shown. */
 const named = (code: string): string => (/^[a-z_]{1,60}$/.test(code) ? code : 'an unknown error');

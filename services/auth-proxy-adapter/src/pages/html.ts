@@ -1,12 +1,12 @@
 import { type Branding } from '@decision/contracts';
 import { type DoorAnswer } from '../door/route';
 
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
-/** HTML from a template: whatever is put in is escaped, unless it is {@link Html} itself or a list of it. */
+/** HTML from a template: values are escaped, unless they are {@link Html} or a list of it. */
 export const html = (parts: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html =>
   new Html(parts.map((part, index) => `${part}${index < values.length ? htmlOf(values[index] ?? '') : ''}`).join(''));
 
@@ -26,8 +26,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 
 /**
- * Headers of every page. Nothing inline runs; forms go to this service alone; no page is shown within another. The referrer stays within the site, since
- * without one a browser would send no usable `Origin` with a form.
+ * Headers of every page. Nothing inline runs; forms go to this service alone; no page can be framed. The referrer stays within the site,
+ * since without one a browser would send no usable `Origin` with a form.
  */
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -80,7 +80,7 @@ export const pageAnswer = (
 const logoOf = ({ logo_url: logo }: Branding): Html =>
   logo === null ? html`` : html`<img src="${logo}" alt="" height="32" /> `;
 
-/** What is wrong with what somebody sent, above a form; nothing where there is no problem. */
+/** The problem of a sent form, above the form; empty without a problem. */
 export const problemOf = (problem: string | undefined): Html =>
   problem === undefined ? html`` : html`<p class="problem" role="alert">${problem}</p>`;
 
@@ -96,7 +96,7 @@ export const passwordField = ({ name, id = name, label, autocomplete }: Password
   html`<label for="${id}">${label}</label>
     <input id="${id}" name="${name}" type="password" maxlength="1000" autocomplete="${autocomplete}" required />`;
 
-/** Sends a browser on; 303 makes a GET of it. */
+/** Redirects a browser; 303 turns the request into a GET. */
 export const redirectTo = (location: string, cookies: readonly string[] = []): DoorAnswer => ({
   status: 303,
   headers: { location, 'content-type': 'text/plain; charset=utf-8' },

@@ -2,7 +2,7 @@ import { type Branding, page } from '@decision/contracts';
 import { type DoorRoute } from '../door/route';
 import { html, pageAnswer, STYLE_PATH } from './html';
 
-/** Pages that nobody needs a session for. */
+/** Pages that need no session. */
 export const openPages = (branding: Branding): readonly DoorRoute[] => [styleRoute(branding), deniedRoute(branding)];
 
 const deniedRoute = (branding: Branding): DoorRoute => ({

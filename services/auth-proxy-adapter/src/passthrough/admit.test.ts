@@ -55,7 +55,7 @@ const setUp = (work: (identity: TokenIdentity) => Promise<void> = () => Promise.
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-it('a known person is let in at once, with no look-up', async () => {
+it('a known person is admitted at once, without a look-up', async () => {
   const { passthrough, counts } = setUp();
   const { token } = await passthrough.admit(requestOf({ email: 'ada@example.com' }));
   const proven = counts.proven;
@@ -64,7 +64,7 @@ it('a known person is let in at once, with no look-up', async () => {
   expect([counts.begun, counts.proven]).toEqual([1, proven]);
 });
 
-it('first requests of one person at once begin one session', async () => {
+it('concurrent first requests of one person begin one session', async () => {
   const { passthrough, counts } = setUp(pause);
   const all = await Promise.all(
     Array.from({ length: 100 }, async (_, index) => passthrough.admit(requestOf({ email: 'ada@example.com', index }))),
@@ -73,7 +73,7 @@ it('first requests of one person at once begin one session', async () => {
   expect(counts.begun).toBe(1);
 });
 
-it('a session that has ended is begun anew, with and without its cookie', async () => {
+it('an ended session is replaced by a new one, with and without its cookie', async () => {
   const { passthrough, sessions, counts } = setUp();
   const first = await passthrough.admit(requestOf({ email: 'ada@example.com' }));
   sessions.clear();
@@ -83,7 +83,7 @@ it('a session that has ended is begun anew, with and without its cookie', async 
   expect([second.isNew, third.isNew, counts.begun]).toEqual([true, true, 3]);
 });
 
-it('a flood of strangers runs a few at a time, is refused beyond what may wait, and holds no known person up', async () => {
+it('a flood of strangers runs a few at a time, is refused beyond the queue, and delays no known person', async () => {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const { passthrough, counts } = setUp(({ email }) => (email.startsWith('known') ? Promise.resolve() : held));
@@ -106,7 +106,7 @@ it('a flood of strangers runs a few at a time, is refused beyond what may wait, 
   expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(2 + 256);
 });
 
-it('a sign-in that fails is not kept: the next request tries again', async () => {
+it('a failed sign-in is not remembered: the next request tries again', async () => {
   let fails = true;
   const { passthrough } = setUp(() =>
     fails ? Promise.reject(new ServiceError('database_unavailable', 'away')) : Promise.resolve(),
@@ -116,7 +116,7 @@ it('a sign-in that fails is not kept: the next request tries again', async () =>
   expect(await passthrough.admit(requestOf({ email: 'ada@example.com' }))).toMatchObject({ isNew: true });
 });
 
-it('a sign-in that takes too long is answered, and those who waited behind it do not begin any more', async () => {
+it('a sign-in that takes too long is answered, and those waiting behind it do not begin', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
   const { passthrough, counts } = setUp(() => new Promise(() => undefined));
   const asked = Array.from({ length: 6 }, (_, index) =>
@@ -128,7 +128,7 @@ it('a sign-in that takes too long is answered, and those who waited behind it do
   expect(counts.begun).toBe(2);
 });
 
-it('beyond those who may wait, tokens of strangers are refused undecoded, and people with a session go on with a new token', async () => {
+it('beyond the queue, tokens of strangers are refused undecoded, and people with a session continue with a new token', async () => {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const { passthrough } = setUp(({ email }) => (email.startsWith('known') ? Promise.resolve() : held));

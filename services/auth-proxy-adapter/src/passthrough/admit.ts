@@ -4,7 +4,7 @@ import { ServiceError } from '@decision/contracts';
 import { cookieTokenOf, type SessionFacts, type SessionVerifier } from '@decision/sessions';
 import { withDeadline } from '@decision/waiting';
 import { BoundedMap } from '../door/bounded-map';
-import { createPlaces } from '../door/places';
+import { createSignInSlots } from '../door/sign-in-slots';
 import { type ClaimPaths, identityOf, type TokenIdentity } from './claims';
 import { decodeClaims, readToken } from './token';
 
@@ -13,24 +13,24 @@ interface PersonSession extends SessionFacts {
   readonly email: string;
 }
 
-/** Where a request comes from, for the lists of sessions and sign-ins. */
+/** Origin of a request, for the lists of sessions and sign-ins. */
 export interface Origin {
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }
 
-/** A request that carries a token of the proxy. */
+/** A request with a token of the proxy. */
 interface TokenRequest extends Origin {
   readonly rawHeaders: readonly string[];
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A person who may come in. */
+/** An admitted person. */
 export interface Admitted<Session> {
   readonly session: Session;
   /** The token of the session. */
   readonly token: string;
-  /** Whether the browser is to be given it as a cookie: it came without a session, or with one that counts no more. */
+  /** Whether to set it as a cookie: the browser sent no session, or one that is no longer valid. */
   readonly isNew: boolean;
 }
 
@@ -38,20 +38,20 @@ interface PassthroughOptions<Session extends PersonSession> {
   readonly header: string;
   readonly claimPaths: ClaimPaths;
   readonly verifier: Pick<SessionVerifier<Session>, 'recall' | 'verify'>;
-  /** Makes or updates the person and begins a session; answers its token. Throws where the person may not come in. */
+  /** Creates or updates the person and begins a session; answers its token. Throws if the person is not admitted. */
   readonly begin: (identity: TokenIdentity, origin: Origin) => Promise<string>;
-  /** Fingerprints, and people without a cookie, that are remembered at most. Default 10,000. */
+  /** Maximum remembered fingerprints, and people without a cookie. Default 10,000. */
   readonly capacity?: number;
 }
 
-/** Lets people in whose token the proxy attached. */
+/** Admits people by the token that the proxy attached. */
 export interface Passthrough<Session> {
-  /** Known people are answered at once: one digest, and no signature and no database. */
+  /** Known people are answered at once: with one digest, but no signature check and no database. */
   admit(request: TokenRequest): Admitted<Session> | Promise<Admitted<Session>>;
 }
 
 const CAPACITY = 10_000;
-/** Sign-ins that run at once; the other connections to the database, and most of the processor, are left to people who are known. */
+/** Maximum concurrent sign-ins; the other database connections, and most of the processor, are left to known people. */
 const RUNNING = 2;
 const WAITING = 256;
 /** While some wait, sign-ins take a third of the time. */
@@ -59,24 +59,24 @@ const REST = 2;
 /** How long a sign-in may take, ms. */
 const BEGIN_MS = 8_000;
 
-/** Specification, "Token passthrough mode", steps 1 to 5. One for each process. */
+/** Specification, "Token passthrough mode", steps 1 to 5. One per process. */
 export const createPassthrough = <Session extends PersonSession>(
   options: PassthroughOptions<Session>,
 ): Passthrough<Session> => {
   const { header, claimPaths, verifier, begin, capacity = CAPACITY } = options;
-  /** Persons by the fingerprint of their token. */
+  /** People by the fingerprint of their token. */
   const fingerprints = new BoundedMap<string>(capacity);
-  /** Tokens of sessions by person, for those who bring no cookie. */
+  /** Session tokens by person, for requests without a cookie. */
   const begun = new BoundedMap<string>(capacity);
   const flights = new Map<string, Promise<Admitted<Session>>>();
-  const places = createPlaces({ running: RUNNING, waiting: WAITING, rest: REST });
+  const slots = createSignInSlots({ running: RUNNING, waiting: WAITING, rest: REST });
 
   const personOf = (token: string, cookie: string | undefined): string => {
     const fingerprint = hash('sha256', token, 'base64');
     const known = fingerprints.get(fingerprint);
     if (known !== undefined) return known;
-    // Strangers beyond those who may wait are refused before anything of their tokens is decoded or remembered.
-    if (cookie === undefined) places.requireRoom();
+    // Strangers beyond the queue are refused before their tokens are decoded or remembered.
+    if (cookie === undefined) slots.requireRoom();
     const person = personKey(identityOf(decodeClaims(token), claimPaths).email);
     fingerprints.set(fingerprint, person);
     return person;
@@ -86,7 +86,7 @@ export const createPassthrough = <Session extends PersonSession>(
     const identity = identityOf(decodeClaims(token), claimPaths);
     let isLate = false;
     const beginInTime = (): Promise<string> => (isLate ? Promise.reject(late()) : begin(identity, origin));
-    const minted = await withDeadline(places.run(beginInTime), BEGIN_MS, () => {
+    const minted = await withDeadline(slots.run(beginInTime), BEGIN_MS, () => {
       isLate = true;
       return late();
     });
@@ -96,7 +96,7 @@ export const createPassthrough = <Session extends PersonSession>(
     return { session, token: minted, isNew: true };
   };
 
-  /** One sign-in of a person at a time: others wait for it and get its session. */
+  /** One sign-in per person at a time: concurrent requests wait for it and get its session. */
   const joinSignIn = (person: string, token: string, origin: Origin): Promise<Admitted<Session>> => {
     const flying = flights.get(person);
     if (flying !== undefined) return flying;
@@ -131,7 +131,7 @@ export const createPassthrough = <Session extends PersonSession>(
   };
 };
 
-/** The session cookie; a session in a header counts for nothing here, and cookies that contradict each other are none. */
+/** The session cookie; a session in a header is ignored here, and contradictory cookies count as none. */
 const cookieOf = (headers: IncomingHttpHeaders): string | undefined => {
   try {
     return cookieTokenOf(headers);
@@ -140,7 +140,7 @@ const cookieOf = (headers: IncomingHttpHeaders): string | undefined => {
   }
 };
 
-/** Equal for addresses that differ in case alone. Signs that fold onto others were refused before. */
+/** Equal for addresses that differ only in case. Characters that fold onto others were refused before. */
 const personKey = (email: string): string => `${email.toLowerCase()} ${email.toUpperCase()}`;
 
 const late = (): ServiceError =>

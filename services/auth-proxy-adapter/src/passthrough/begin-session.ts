@@ -11,11 +11,11 @@ import { type SessionTokens } from '@decision/sessions';
 import { type Origin } from './admit';
 import { type TokenIdentity } from './claims';
 
-/** What the saved mapping makes of a person. */
+/** Result of the saved mapping for a person. */
 interface Mapped {
-  /** Why the person may not come in; undefined: may. */
+  /** Why the person is not admitted; undefined: admitted. */
   readonly denied?: string | undefined;
-  /** Keys whose rights changed. */
+  /** API keys whose rights changed. */
   readonly selectors: readonly string[];
   readonly changed: boolean;
 }
@@ -33,19 +33,19 @@ interface BeginOptions {
   readonly tokens: Pick<SessionTokens, 'mint'>;
   readonly applyMapping: ApplySavedMapping;
   readonly sessionMs: number;
-  /** Who says who the person is. */
+  /** The authority that identifies the person. */
   readonly method: 'passthrough' | 'oidc';
   /** Epoch ms. */
   readonly now: () => number;
 }
 
-/** The person is known and may not come in: its session ends, and a browser is sent to /auth/denied. */
+/** The person is known but not admitted: the session ends, and a browser is sent to /auth/denied. */
 export const accessDenied = (reason: string): ServiceError =>
   new ServiceError('forbidden', `You may not use this service: ${reason}`, { reason: 'access_denied' });
 
 /**
- * Steps 3, 4 and 6: makes or updates the person, applies the saved mapping, and begins a session, all in one transaction, so that nothing is half made.
- * In the audit the method is who acts. Answers the token. Throws `forbidden` where the person is disabled or the mapping refuses the claims.
+ * Steps 3, 4 and 6: creates or updates the person, applies the saved mapping, and begins a session, all in one transaction. In the audit
+ * the method is the actor. Answers the token. Throws `forbidden` if the person is disabled or the mapping refuses the claims.
  */
 export const createBeginSession =
   ({ database, workspaceId, adminEmail, tokens, applyMapping, sessionMs, method, now }: BeginOptions) =>
@@ -54,7 +54,7 @@ export const createBeginSession =
       ...{ workspaceId: await workspaceId(), userGroups: undefined, actor: method },
       origin: { address: origin.address },
     };
-    // Whole seconds, as the token has them.
+    // Whole seconds, as in the token.
     const expiresAt = Math.floor((now() + sessionMs) / 1_000) * 1_000;
     const whence = { address: origin.address ?? null, userAgent: origin.userAgent ?? null };
     const recordRefusal = async (error: unknown): Promise<never> => {
@@ -91,11 +91,13 @@ export const createBeginSession =
     return tokens.mint({ userId: made.userId, sessionId: made.sessionId, expiresAt });
   };
 
-/** The person is known and was refused, such as one who is disabled; nothing of the attempt was kept. */
+/** The person is known and was refused, for instance because of being disabled; the attempt was rolled back. */
 const isRefused = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.code === 'forbidden';
 
-/** Tells every process that the rights of a person, or of its keys, are others now: announced by the relay of objects-api, within seconds. */
+/**
+ * Announces to every process that the rights of a person, or of their keys, have changed; the relay of objects-api sends it within seconds.
+ */
 export const announceRights = async (
   transaction: Transaction,
   userId: string,
@@ -106,7 +108,7 @@ export const announceRights = async (
     await recordAnnouncement(transaction, { kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
 };
 
-/** The same of a session that ends in this transaction. */
+/** The same for a session that ends in this transaction. */
 export const announceEnd = async (transaction: Transaction, sessionId: string): Promise<void> => {
   await recordAnnouncement(transaction, { kind: 'user', keys: [cacheKeys.session(sessionId)] });
 };

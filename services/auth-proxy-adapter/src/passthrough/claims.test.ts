@@ -40,7 +40,7 @@ describe('step 3: the claim at the email path', () => {
     expect(identityOf({ email: 'jörg@bücher.example' }, PATHS).email).toBe('jörg@bücher.example');
   });
 
-  it('names and ids that are no text are none', () => {
+  it('names and ids that are not text are ignored', () => {
     expect(identityOf({ email: 'a@example.com', sub: {}, name: 7 }, PATHS)).toMatchObject({
       name: null,
       externalSub: null,

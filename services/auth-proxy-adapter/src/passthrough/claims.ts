@@ -1,17 +1,17 @@
 import { claimAt, type Claims, ServiceError } from '@decision/contracts';
 
-/** Paths of the claims that say who a person is. */
+/** Paths of the claims that identify a person. */
 export interface ClaimPaths {
   readonly id: string;
   readonly email: string;
   readonly name: string;
 }
 
-/** Who a token says a person is. */
+/** A person's identity according to a token. */
 export interface TokenIdentity {
-  /** As the token writes it. */
+  /** As written in the token. */
   readonly email: string;
-  /** Null where the token says none. */
+  /** Null if the token has none. */
   readonly name: string | null;
   readonly externalSub: string | null;
   readonly claims: Claims;
@@ -25,8 +25,8 @@ const MAX_EXTERNAL_SUB = 1_000;
 const EMAIL = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
 
 /**
- * Who the claims say a person is. Throws `invalid_token` where there is no text that can be an email address at the email path: the message is the one
- * of an absent claim, since there is no claim that could be used.
+ * A person's identity according to claims. Throws `invalid_token` if there is no valid email address at the email path; the message is that
+ * of an absent claim, since no claim is usable.
  */
 export const identityOf = (claims: Claims, paths: ClaimPaths): TokenIdentity => {
   const email = claimAt(claims, paths.email);
@@ -39,20 +39,23 @@ export const identityOf = (claims: Claims, paths: ClaimPaths): TokenIdentity => 
   };
 };
 
-/** Whether a text has the form of an address that a user may have. */
+/** Whether a text has the form of a user's address. */
 export const isAddress = (text: string): boolean => text.length <= MAX_EMAIL && EMAIL.test(text);
 
 const isEmail = (value: unknown): value is string =>
   typeof value === 'string' && isAddress(value) && isUnmistakable(value);
 
-/** Signs that become ASCII letters where case is folded or text is normalised; an address with them reads as the one of somebody else. */
+/**
+ * Characters that become ASCII letters when case is folded or text is normalised; an address with them could be read as that of somebody
+ * else.
+ */
 const isUnmistakable = (email: string): boolean => {
   if (email.normalize('NFKC') !== email || /[\u0130\u0131]/.test(email)) return false;
   const withoutAscii = email.replace(/[\x21-\x7e]/g, '');
   return !/[\x21-\x7e]/.test(withoutAscii.toLowerCase());
 };
 
-/** A name that is too long is cut; what is no text, or holds control characters, is none. */
+/** A too long name is cut; a value that is not text, or contains control characters, counts as none. */
 const textOf = (value: unknown, most: number): string | null => {
   if (typeof value !== 'string' || /\p{Cc}/u.test(value)) return null;
   const text = [...value.trim()].slice(0, most).join('');

@@ -3,8 +3,9 @@ import { applyMapping, findPerson, readSsoRoleMapping } from '@decision/persiste
 import { type ApplySavedMapping } from './begin-session';
 
 /**
- * Applies the mapping that the administrator saved, if any, to a person with these claims (specification: "User lifecycle", rules 3 to 6). Whoever it
- * denies access keeps what it had. The administrator cannot be denied: a mistake in the mapping must not lock out the one who can mend it.
+ * Applies the mapping that the administrator saved, if any, to a person with these claims (specification: "User lifecycle", rules 3 to 6;
+ * docs/adr/0066-what-claims-mean.md). A denied person keeps the previous role and groups. The administrator cannot be denied: a mistake in
+ * the mapping must not lock out the one who can correct it.
  */
 export const applySavedMapping: ApplySavedMapping = async (transaction, userId, claims) => {
   const mapping = await readSsoRoleMapping<SsoRoleMapping>(transaction);

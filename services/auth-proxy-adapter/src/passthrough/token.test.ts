@@ -8,20 +8,17 @@ const tokenOf = (claims: unknown, header: object = { alg: 'HS256' }): string =>
     .join('.');
 
 describe('step 1: the header', () => {
-  it.each(['authorization', 'Authorization', 'AUTHORIZATION', 'aUtHoRiZaTiOn'])(
-    '%s is read whatever its case',
-    (name) => {
-      expect(readToken([name, 'a.b.c'], 'Authorization')).toBe('a.b.c');
-      expect(readToken([name, 'a.b.c'], 'AUTHORIZATION')).toBe('a.b.c');
-    },
-  );
+  it.each(['authorization', 'Authorization', 'AUTHORIZATION', 'aUtHoRiZaTiOn'])('%s is read in any case', (name) => {
+    expect(readToken([name, 'a.b.c'], 'Authorization')).toBe('a.b.c');
+    expect(readToken([name, 'a.b.c'], 'AUTHORIZATION')).toBe('a.b.c');
+  });
 
   it('Authorization loses a prefix Bearer, and needs none', () => {
     expect(readToken(['authorization', 'Bearer a.b.c'], 'Authorization')).toBe('a.b.c');
     expect(readToken(['authorization', 'bearer  a.b.c'], 'authorization')).toBe('a.b.c');
   });
 
-  it('of another name is taken as it is', () => {
+  it('with another name is used unchanged', () => {
     expect(readToken(['X-Identity', 'Bearer a.b.c', 'authorization', 'no'], 'x-identity')).toBe('Bearer a.b.c');
   });
 
@@ -31,7 +28,7 @@ describe('step 1: the header', () => {
     [['authorization', 'Bearer ']],
     [['authorization', 'Bearer']],
     [['other', 'a']],
-  ])('%j is told to be missing', (raw) => {
+  ])('%j counts as missing', (raw) => {
     expect(() => readToken(raw, 'Authorization')).toThrow('Missing authentication token');
   });
 
@@ -45,7 +42,7 @@ describe('step 1: the header', () => {
     expect(() => readToken(['authorization', 'a'.repeat(65_537)], 'Authorization')).toThrow('longer than 65536');
   });
 
-  it('with a payload of 1 MB is refused before anything of it is decoded', () => {
+  it('with a payload of 1 MB is refused before it is decoded', () => {
     const token = tokenOf({ email: 'a@example.com', a: 'a'.repeat(1_048_576) });
     expect(() => readToken(['X-Identity', token], 'x-identity')).toThrow(
       expect.objectContaining({ code: 'headers_too_large' }),
@@ -66,7 +63,7 @@ describe('step 2: the payload', () => {
     expect(decodeClaims(tokenOf(claims, { alg }))).toEqual(claims);
   });
 
-  it('is read although the signature is empty, and whatever it is', () => {
+  it('is read with any signature, even an empty one', () => {
     expect(decodeClaims(tokenOf(claims).replace('signature', ''))).toEqual(claims);
   });
 

@@ -3,14 +3,15 @@ import { type Claims, fixedLimits, ServiceError } from '@decision/contracts';
 const MISSING = 'Missing authentication token';
 const INVALID = 'Invalid token format';
 
-/** Levels that claims may nest; what is deeper could not be written down again. */
+/** Maximum nesting of claims; deeper ones could not be serialised again. */
 const MAX_DEPTH = 64;
 
 const invalidToken = (): ServiceError => new ServiceError('invalid_token', INVALID);
 
 /**
- * The token in the header of this name, whatever its case. From `Authorization` a prefix `Bearer ` is removed; other headers are taken as they are.
- * `rawHeaders` are names and values in turn. Throws `missing_token`, and `invalid_token` where the header came twice: nobody knows which one the proxy wrote.
+ * The token in the header of this name, in any case. From `Authorization` a prefix `Bearer ` is removed; other headers are used unchanged.
+ * `rawHeaders` alternates names and values. Throws `missing_token`, and `invalid_token` if the header came twice, since it is unknown which
+ * one the proxy wrote.
  */
 export const readToken = (rawHeaders: readonly string[], headerName: string): string => {
   const wanted = headerName.toLowerCase();
@@ -31,8 +32,8 @@ export const readToken = (rawHeaders: readonly string[], headerName: string): st
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 /**
- * The claims of a token of three parts. Nothing is verified: whoever attached the token is trusted (docs/people.md). The signature may be empty, as that
- * of an unsigned token is. Throws `invalid_token`.
+ * The claims of a token of three parts. Nothing is verified, since the proxy that attached the token is trusted (docs/people.md). The
+ * signature may be empty, as for an unsigned token. Throws `invalid_token`.
  */
 export const decodeClaims = (token: string): Claims => {
   const parts = token.split('.', 4);
@@ -47,7 +48,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const parse = (payload: string): unknown => {
   try {
-    // Node reads both alphabets. What it drops, and bytes that are no text, make no JSON.
+    // Node reads both alphabets. Dropped characters, and bytes that are not text, do not result in JSON.
     return JSON.parse(utf8.decode(Buffer.from(payload, 'base64')));
   } catch {
     throw invalidToken();
@@ -57,7 +58,10 @@ const parse = (payload: string): unknown => {
 const isObject = (value: unknown): value is Claims =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether it nests no deeper than it may, and holds no U+0000, which no database takes. Iterative: it may be deeper than the stack. */
+/**
+ * Whether it respects the maximum nesting, and contains no U+0000, which databases do not accept. Iterative, since it may be deeper than
+ * the stack.
+ */
 export const isKeepable = (claims: Claims): boolean => {
   let level: unknown[] = [claims];
   for (let depth = 1; level.length > 0; depth += 1) {

@@ -10,11 +10,11 @@ import { isSecure, type Visitor, visitorOf } from './visitors';
 
 export interface PageContext extends PersonContext {
   readonly branding: Branding;
-  /** The session of the cookie, whatever else the request carries; undefined where it counts no more. */
+  /** The session of the cookie, regardless of other credentials; undefined if it is no longer valid. */
   readonly sessionOf: (headers: IncomingHttpHeaders) => Promise<StoredSession | undefined>;
 }
 
-/** The plain page of somebody who is signed in, and the way out. */
+/** The plain page of a signed-in person, and the sign-out. */
 export const personPages = (context: PageContext): readonly DoorRoute[] => [
   {
     operation: page({
@@ -85,7 +85,7 @@ const groupsOf = ({ allGroups, userGroups }: Visitor['session']): string => {
   return userGroups.length === 0 ? 'none' : userGroups.join(', ');
 };
 
-/** Whoever has no session that counts only loses the cookie. */
+/** Without a valid session only the cookie is removed. */
 const signOut = async (context: PageContext, request: DoorRequest): Promise<DoorAnswer> => {
   requireSameSite(request.method, request.headers);
   const { headers, context: facts } = request;

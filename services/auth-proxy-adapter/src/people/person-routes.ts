@@ -16,20 +16,20 @@ import { accessDenied, announceEnd, announceRights, type ApplySavedMapping } fro
 import { isKeepable } from '../passthrough/token';
 import { cookieFor, isSecure, requireVisitor, type Visitor, type Visitors } from './visitors';
 
-/** Dependencies of routes for somebody who is signed in. */
+/** Dependencies of routes for signed-in people. */
 export interface PersonContext {
   readonly visitors: Visitors;
   readonly database: Pick<Database, 'inWorkspace'>;
   readonly applyMapping: ApplySavedMapping;
-  /** Has every process forget a session that has ended, or the rights of a user, by the key of invalidations. */
+  /** Makes every process forget an ended session, or the rights of a user, by the key of invalidations. */
   readonly forget: (workspaceId: string, key: string) => Promise<void>;
 }
 
-/** The cookie for a visitor who has none yet. */
+/** The cookie for a visitor without one. */
 export const newCookies = (visitor: Visitor, { headers }: DoorRequest): readonly string[] =>
   visitor.isNew ? [cookieFor(visitor, headers)] : [];
 
-/** Reads and changes as the person: row security shows nothing that the person does not see. */
+/** Reads and changes as the person: row security hides everything that the person does not see. */
 export const asPerson = <T>(
   { database }: Pick<PersonContext, 'database'>,
   { session }: Visitor,
@@ -44,7 +44,7 @@ export const asPerson = <T>(
     work,
   );
 
-/** Calls of somebody who is signed in. */
+/** Calls of signed-in people. */
 export const personRoutes = (context: PersonContext): readonly DoorRoute[] => [
   { operation: getPassthroughClaims, answer: (request) => answerClaims(context, request) },
   { operation: provisionSso, answer: (request) => provision(context, request) },

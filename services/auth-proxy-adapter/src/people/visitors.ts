@@ -6,22 +6,19 @@ import { cookieTokenOf, sessionCookie, type SessionVerifier } from '@decision/se
 import { type DoorRequest } from '../door/route';
 import { type Admitted, type Passthrough } from '../passthrough/admit';
 
-/** Somebody who is signed in. */
+/** A signed-in person. */
 export type Visitor = Admitted<StoredSession>;
 
 /** Says who asks. */
 export interface Visitors {
-  /**
-   * The person behind a request, at once where the person is known. Undefined: nobody is signed in; never so in passthrough mode, where the reason is
-   * thrown instead.
-   */
+  /** The person of a request, synchronously if known. Undefined: nobody is signed in; in passthrough mode the reason is thrown instead. */
   of(
     request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
     context: Pick<RequestContext, 'address'>,
   ): Visitor | undefined | Promise<Visitor | undefined>;
 }
 
-/** In passthrough mode the token of the proxy says who asks. */
+/** In passthrough mode the token of the proxy identifies the person. */
 export const visitorsByToken = (passthrough: Passthrough<StoredSession>): Visitors => ({
   of: ({ headers, rawHeaders }, context) =>
     passthrough.admit({
@@ -32,7 +29,7 @@ export const visitorsByToken = (passthrough: Passthrough<StoredSession>): Visito
     }),
 });
 
-/** Without passthrough the session says who asks. Throws `invalid_session` for contradictory cookies. */
+/** Without passthrough the session identifies the person. Throws `invalid_session` for contradictory cookies. */
 export const visitorsBySession = (verifier: Pick<SessionVerifier<StoredSession>, 'recall' | 'verify'>): Visitors => ({
   of: ({ headers }) => {
     const token = cookieTokenOf(headers);
@@ -47,13 +44,13 @@ export const visitorsBySession = (verifier: Pick<SessionVerifier<StoredSession>,
 /** Without JWT_SECRET there are no sessions. */
 export const noVisitors: Visitors = { of: () => undefined };
 
-/** Who is signed in, if anybody is. */
+/** The signed-in person, if any. */
 export const visitorOf = (
   { visitors }: { readonly visitors: Visitors },
   { headers, rawHeaders, context }: DoorRequest,
 ): Visitor | undefined | Promise<Visitor | undefined> => visitors.of({ headers, rawHeaders: [...rawHeaders] }, context);
 
-/** Who is signed in. Throws `invalid_session` where nobody is. */
+/** The signed-in person. Throws `invalid_session` if there is none. */
 export const requireVisitor = async (
   context: { readonly visitors: Visitors },
   request: DoorRequest,
@@ -66,7 +63,7 @@ export const requireVisitor = async (
 /** Whether the browser reaches the ingress over TLS. */
 export const isSecure = ({ 'x-forwarded-proto': protocol }: IncomingHttpHeaders): boolean => protocol === 'https';
 
-/** The cookie with the session of a person, for as long as the session lasts. */
+/** The cookie with the session of a person, valid as long as the session. */
 export const cookieFor = ({ token, session }: Visitor, headers: IncomingHttpHeaders): string =>
   sessionCookie(token, {
     secure: isSecure(headers),

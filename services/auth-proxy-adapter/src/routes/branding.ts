@@ -13,7 +13,7 @@ type BrandingConfig = Pick<
   | 'publicTokenPassthrough'
 >;
 
-/** What pages show of the operator. */
+/** Branding of pages. */
 export const brandingOf = (config: BrandingConfig): Branding => ({
   name: config.brandingName,
   logo_url: config.brandingLogoUrl ?? null,

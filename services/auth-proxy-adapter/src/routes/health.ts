@@ -1,7 +1,7 @@
 import { type CacheStatus } from '@decision/cache';
 import { type Readiness } from '@decision/service-kit';
 
-/** What the health of this service follows from. */
+/** Input of this service's health. */
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
   readonly cacheStatus: () => CacheStatus;
@@ -20,7 +20,7 @@ export const readHealth = async (source: HealthSource): Promise<HealthBody> => {
   return { status: database ? 'ok' : 'degraded', database, redis: source.cacheStatus().connected };
 };
 
-/** Ready once the database answers: without it nobody new can be let in. */
+/** Ready once the database answers: without it nobody new can be admitted. */
 export const readReadiness = async (source: HealthSource): Promise<Readiness> =>
   (await databaseAnswers(source)) ? { ready: true } : { ready: false, reason: 'The database cannot be reached.' };
 

@@ -1,11 +1,11 @@
 import { type Html, html, passwordField } from '../pages/html';
 
-/** As the API has it (`CreateUserRequest`). */
+/** As in the API (`CreateUserRequest`). */
 const SHORTEST = 12;
-/** Characters of a password at most. */
+/** Maximum characters of a password. */
 export const MAX_PASSWORD = 1_000;
 
-/** The fields with which somebody chooses a password. */
+/** The fields for choosing a password. */
 export const newPasswordFields = (): Html =>
   html`${passwordField({
     ...{ name: 'password', label: `New password, at least ${SHORTEST} characters` },
@@ -13,7 +13,7 @@ export const newPasswordFields = (): Html =>
   })}
   ${passwordField({ name: 'again', label: 'The same again', autocomplete: 'new-password' })}`;
 
-/** What is wrong with a password that somebody chose, as a sentence. */
+/** The fault of a chosen password, as a sentence. */
 export const problemWithPassword = (form: URLSearchParams, email: string): string | undefined => {
   const [password, again] = [form.get('password') ?? '', form.get('again') ?? ''];
   if (password !== again) return 'The two new passwords are not the same.';

@@ -32,13 +32,13 @@ export const codePages = (context: SignInContext): readonly DoorRoute[] => [
   },
 ];
 
-/** What a ticket is good for: a password that is another one by now makes it worthless. */
+/** Content of a ticket: a changed password invalidates it. */
 const fingerprintOf = (hash: string | null): string =>
   createHash('sha256')
     .update(hash ?? '')
     .digest('base64url');
 
-/** The note that somebody gave the right password; good for five minutes. */
+/** The ticket of a person who gave the right password; valid for five minutes. */
 export const issueCodeTicket = (
   { codeTickets }: SignInContext,
   workspaceId: string,
@@ -85,7 +85,7 @@ interface Guess {
   readonly code: string;
 }
 
-/** The token of a new session; undefined where the code is wrong. */
+/** The token of a new session; undefined if the code is wrong. */
 const tryCode = async (
   context: SignInContext,
   request: DoorRequest,
@@ -94,7 +94,7 @@ const tryCode = async (
   const { userId, email, totpSecret, disabledAt } = stored;
   const run = createRunner(context.database, request, workspaceId, `user:${userId}`);
   const { admitted } = await run((transaction) => admitSignIn(transaction, userId, LOCK));
-  // A factor that was turned off meanwhile: the password has to be given again.
+  // The factor was turned off meanwhile: the password must be given again.
   const mayCome = admitted && disabledAt === null && totpSecret !== null;
   const step = mayCome ? stepOfCode(totpSecret, code, context.now()) : undefined;
   const hash = mayCome ? hashOfRecoveryCode(code) : undefined;

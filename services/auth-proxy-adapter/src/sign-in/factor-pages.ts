@@ -23,7 +23,7 @@ import { announceEnds, createRunner, pageOfVisitor, type SignInContext } from '.
 const PATH = '/auth/factor';
 const ERRORS = ['invalid_session', 'database_unavailable'] as const;
 
-/** Pages on which people with a password here turn their second factor on and off. */
+/** Pages on which people with a local password turn their second factor on and off. */
 export const factorPages = (context: SignInContext): readonly DoorRoute[] => [
   {
     operation: page({
@@ -107,7 +107,7 @@ const form = (action: string, label: string): Html =>
     <button type="submit">${label}</button>
   </form>`;
 
-/** A change that somebody must prove to be the person for, by the password. */
+/** A change that requires the password. */
 const withPassword =
   (change: Change): Change =>
   async (context, request, visitor, fields) =>

@@ -4,36 +4,37 @@ import { type Mailer } from '@decision/mail';
 import { findSignIn, offerUserLink } from '@decision/persistence';
 import { createLinkToken, type Logger, type Metrics } from '@decision/service-kit';
 import { requireSameSite } from '@decision/sessions';
-import { createPlaces, type Places } from '../door/places';
+import { type Slots } from '@decision/waiting';
+import { createSignInSlots } from '../door/sign-in-slots';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { html, pageAnswer } from '../pages/html';
 import { isAddress } from '../passthrough/claims';
 import { createRunner, type SignInContext } from './sign-in-context';
 
-/** What mails to people need. */
+/** Settings of mails to people. */
 export interface MailToPeople {
   readonly mailer: Pick<Mailer, 'send'>;
-  /** Where people reach this deployment, without a slash at the end. */
+  /** Public address of this deployment, without a trailing slash. */
   readonly publicUrl: string;
   readonly logger: Pick<Logger, 'warn'>;
   readonly metrics: Pick<Metrics, 'counter'>;
 }
 
 interface ForgottenContext extends Pick<SignInContext, 'branding' | 'database' | 'guard' | 'workspaceId' | 'now'> {
-  /** Undefined: there is no mail server, and administrators hand links over. */
+  /** Undefined: there is no mail server, and administrators pass links on. */
   readonly mail: MailToPeople | undefined;
 }
 
-/** Mails that are sent at once, and that wait. */
+/** Mails that may be sent at once, and that may wait. */
 const MAILS = { running: 2, waiting: 200 };
 /** How long one mail may take, ms. */
 const MAIL_MS = 20_000;
 /** How long a link from a mail works, ms. */
 const LIFE_MS = 3_600_000;
-/** No second mail to a person before so much time, s. */
+/** Minimum time between two mails to a person, s. */
 const PAUSE_SECONDS = 300;
 
-/** What to do about a forgotten password: a mail, or a person to ask. */
+/** Help with a forgotten password: a mail, or advice to ask an administrator. */
 export const forgottenPages = (context: ForgottenContext): readonly DoorRoute[] => {
   const { branding, mail } = context;
   const show: DoorRoute = {
@@ -84,7 +85,7 @@ const askForAddress = (branding: Branding): DoorAnswer =>
       <p><a href="/auth/signin">Sign in</a></p>`,
   });
 
-/** Every request counts against its address, as a wrong password does; the work is done after the answer, whose time tells nothing. */
+/** Every request counts against its address, like a wrong password; the work is done after the answer, so that its time reveals nothing. */
 const sendLink = async (
   { branding, guard }: ForgottenContext,
   send: (request: DoorRequest, email: string) => void,
@@ -103,14 +104,14 @@ const sendLink = async (
 };
 
 const createSender = (context: ForgottenContext, mail: MailToPeople) => {
-  const places = createPlaces(MAILS);
+  const slots = createSignInSlots(MAILS);
   const outcomes = mail.metrics.counter({
     name: 'decision_password_mails_total',
     help: 'Mails with links for forgotten passwords: sent, none (nobody to send one to, or one was sent just before), or failed.',
     labelNames: ['outcome'],
   });
   return (request: DoorRequest, email: string): void => {
-    mailLink(context, mail, places, request, email).then(
+    mailLink(context, mail, slots, request, email).then(
       (sent) => outcomes.inc({ outcome: sent ? 'sent' : 'none' }),
       (error: unknown) => {
         outcomes.inc({ outcome: 'failed' });
@@ -123,15 +124,15 @@ const createSender = (context: ForgottenContext, mail: MailToPeople) => {
 const mailLink = (
   { database, workspaceId: findWorkspace, now, branding }: ForgottenContext,
   { mailer, publicUrl }: MailToPeople,
-  places: Places,
+  slots: Slots,
   request: DoorRequest,
   email: string,
 ): Promise<boolean> =>
-  places.run(async () => {
+  slots.run(async () => {
     if (!isAddress(email)) return false;
     const workspaceId = await findWorkspace();
     const stored = await findSignIn(database, workspaceId, email);
-    // Whoever has no password here is signed in by somebody else, who may have barred the person.
+    // A person without a local password is signed in elsewhere, where access may have been revoked.
     if (stored === undefined || stored.disabledAt !== null || stored.passwordHash === null) return false;
     const { userId } = stored;
     const { token, selector, tokenHash } = createLinkToken(randomBytes);

@@ -68,7 +68,7 @@ const acceptForm = (
 
 const accept = async (context: SignInContext, request: DoorRequest): Promise<DoorAnswer> => {
   requireSameSite(request.method, request.headers);
-  const { branding, database, places } = context;
+  const { branding, database, slots } = context;
   const form = await request.form();
   const found = await guarded(context, request, () => invitationOf(context, request));
   if (found === undefined) return noLink(branding);
@@ -79,14 +79,14 @@ const accept = async (context: SignInContext, request: DoorRequest): Promise<Doo
       ? `The name must have ${LONGEST_NAME} characters at most, and no control characters.`
       : problemWithPassword(form, email);
   if (problem !== undefined) return acceptForm(branding, request.path, found, problem);
-  const passwordHash = await places.run(() => hashPassword(form.get('password') ?? '', randomBytes));
-  // Nobody is signed in; the invitation itself is who acts.
+  const passwordHash = await slots.run(() => hashPassword(form.get('password') ?? '', randomBytes));
+  // Nobody is signed in; the invitation itself is the actor.
   const run = createRunner(database, request, workspaceId, `invitation:${email}`);
   const outcome = await run(async (transaction) => {
     const taken = await takeInvitation(transaction, id, 'accept');
     if (taken === undefined) return undefined;
     const { role, userGroups, allGroups } = taken;
-    // Without a password at first: then the database makes a key that waits for its first rotation.
+    // First without a password, so that the database makes a key that waits for its first rotation.
     const user = { email, name: name === '' ? null : name, role, userGroups, allGroups, passwordHash: null };
     const made = await createUser(transaction, user);
     if (made.status === 'created') await setPassword(transaction, made.user.id, passwordHash);

@@ -7,7 +7,10 @@ import { createRunner, guarded, LOCK, type SignInContext } from './sign-in-conte
 
 export const WRONG_PASSWORD = 'Your password is wrong, or cannot be checked at this moment.';
 
-/** Whether this is the password of somebody who is signed in: a session alone must not be enough to take an account over. Guesses count as at a sign-in. */
+/**
+ * Whether this is the password of the signed-in person: a session alone must not be enough to take over an account. Guesses count as at a
+ * sign-in.
+ */
 export const provePassword = async (
   context: SignInContext,
   request: DoorRequest,

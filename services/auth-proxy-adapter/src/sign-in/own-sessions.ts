@@ -8,10 +8,10 @@ import { isSecure, requireVisitor, type Visitor } from '../people/visitors';
 import { announceEnds, pageOfVisitor, type SignInContext } from './sign-in-context';
 
 const PATH = '/auth/sessions';
-/** Live sessions of a person are 100 at most. */
+/** A person has at most 100 live sessions. */
 const MOST = 100;
 
-/** Where somebody is signed in, and the way to end it there. */
+/** Lists where a person is signed in, and ends sessions. */
 export const sessionPages = (context: SignInContext): readonly DoorRoute[] => [
   {
     operation: page({

@@ -109,7 +109,7 @@ const saved = (branding: Branding, sentence: string): DoorAnswer =>
 
 const changePassword = async (context: SignInContext, request: DoorRequest): Promise<DoorAnswer> => {
   requireSameSite(request.method, request.headers);
-  const { branding, database, places } = context;
+  const { branding, database, slots } = context;
   const visitor = await requireVisitor(context, request);
   const form = await request.form();
   const { workspaceId, userId, sessionId, email } = visitor.session;
@@ -117,7 +117,7 @@ const changePassword = async (context: SignInContext, request: DoorRequest): Pro
   if (problem !== undefined) return changeForm(branding, 400, problem);
   if (!(await provePassword(context, request, visitor, form.get('current') ?? '')))
     return changeForm(branding, 401, WRONG_PASSWORD);
-  const passwordHash = await places.run(() => hashPassword(form.get('password') ?? '', randomBytes));
+  const passwordHash = await slots.run(() => hashPassword(form.get('password') ?? '', randomBytes));
   const run = createRunner(database, request, workspaceId, `user:${userId}`);
   const ended = await run(async (transaction) => {
     await setPassword(transaction, userId, passwordHash);
@@ -129,7 +129,7 @@ const changePassword = async (context: SignInContext, request: DoorRequest): Pro
 
 const resetPassword = async (context: SignInContext, request: DoorRequest): Promise<DoorAnswer> => {
   requireSameSite(request.method, request.headers);
-  const { branding, database, places } = context;
+  const { branding, database, slots } = context;
   const form = await request.form();
   const link = linkOf(request);
   const found = await guarded(context, request, () => findUserLink(database, link));
@@ -137,10 +137,10 @@ const resetPassword = async (context: SignInContext, request: DoorRequest): Prom
   const problem = problemWithPassword(form, found.email);
   if (problem !== undefined) return resetForm(branding, request.path, 400, problem);
   const { workspaceId, userId, email } = found;
-  const passwordHash = await places.run(() => hashPassword(form.get('password') ?? '', randomBytes));
+  const passwordHash = await slots.run(() => hashPassword(form.get('password') ?? '', randomBytes));
   const run = createRunner(database, request, workspaceId, `user:${userId}`);
   const ended = await run(async (transaction) => {
-    // Of several who use it at once one gets it.
+    // Of several concurrent uses one succeeds.
     if ((await takeUserLink(transaction, link)) === undefined) return undefined;
     await setPassword(transaction, userId, passwordHash);
     await recordSignIn(transaction, { userId, email, method: 'link', outcome: 'succeeded', ...whenceOf(request) });
@@ -151,6 +151,6 @@ const resetPassword = async (context: SignInContext, request: DoorRequest): Prom
   return saved(branding, 'Sign in with it. Wherever you were signed in before, you have to sign in again.');
 };
 
-/** What cannot be a token is looked up as one that nobody has. */
+/** A text that cannot be a token is looked up as one that does not exist. */
 const linkOf = ({ params }: DoorRequest): { readonly selector: string; readonly tokenHash: string } =>
   readLinkToken(params['token'] ?? '') ?? { selector: '', tokenHash: '00'.repeat(32) };

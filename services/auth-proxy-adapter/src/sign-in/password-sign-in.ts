@@ -10,10 +10,12 @@ import { MAX_PASSWORD } from './choose-password';
 import { askForCode, issueCodeTicket } from './code-sign-in';
 import { beginSession, createRunner, guarded, LOCK, type SignInContext, welcome, whenceOf } from './sign-in-context';
 
-/** No refusal is answered sooner, ms, so that the time does not tell whether anybody has the address. */
+/** Minimum time of a refusal, ms, so that the time does not reveal whether the address exists. */
 const REFUSAL_MS = 400;
 
-/** The page on which people without a proxy sign in, and its form. Every refusal has one sentence. */
+/**
+ * The sign-in page for people without a proxy, and its form. Every refusal has the same sentence: docs/adr/0065-passwords-without-mail.md.
+ */
 export const signInPages = (context: SignInContext): readonly DoorRoute[] => [
   {
     operation: page({
@@ -92,7 +94,7 @@ const signIn = async (context: SignInContext, request: DoorRequest): Promise<Doo
   return formAnswer(context, { status: 401, problem });
 };
 
-/** A new session, or the page that asks for a code; undefined where anything is wrong. One password is hashed in every case. */
+/** A new session, or the page that asks for a code; undefined if anything is wrong. One password is hashed in every case. */
 const tryPassword = async (
   context: SignInContext,
   request: DoorRequest,
@@ -128,7 +130,7 @@ interface Checked {
   readonly isDisabled: boolean;
 }
 
-/** Why somebody may not come in, for the account of sign-ins; undefined: may. */
+/** Why a sign-in is refused, for the list of sign-ins; undefined: not refused. */
 const refusalOf = ({ admitted, isRight, isDisabled }: Checked): string | undefined => {
   if (!admitted) return 'locked or unknown';
   if (!isRight) return 'wrong password';

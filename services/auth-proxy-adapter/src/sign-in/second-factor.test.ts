@@ -16,21 +16,21 @@ it.each(vectors)('takes the code of RFC 6238 at %d s', (seconds, code) => {
   expect(stepOfCode(SECRET, code, seconds * 1_000)).toBe(Math.floor(seconds / 30));
 });
 
-it('takes the code of the step before and of the one after as theirs, and no other', () => {
+it('accepts only the codes of the steps before and after, besides the current one', () => {
   const [seconds, code] = vectors[3];
   const step = Math.floor(seconds / 30);
   const at = (shift: number) => stepOfCode(SECRET, code, (seconds + shift * 30) * 1_000);
   expect([-2, -1, 0, 1, 2].map(at)).toEqual([undefined, step, step, step, undefined]);
 });
 
-it('skips blanks in a code, and takes nothing else for one', () => {
+it('ignores blanks in a code, and accepts nothing else', () => {
   const now = 59_000;
   expect(stepOfCode(SECRET, ' 287 082 ', now)).toBe(1);
   for (const wrong of ['', '28708', '2870821', '287o82', '２８７０８２', '-87082', '1e5'])
     expect(stepOfCode(SECRET, wrong, now)).toBeUndefined();
 });
 
-it('makes secrets of 160 bits that an app can be told', () => {
+it('makes secrets of 160 bits for an app', () => {
   const secret = newFactorSecret(randomBytes);
   expect(secret).toMatch(/^[A-Z2-7]{32}$/);
   expect(newFactorSecret(randomBytes)).not.toBe(secret);
@@ -40,7 +40,7 @@ it('makes secrets of 160 bits that an app can be told', () => {
   expect(address.searchParams.get('issuer')).toBe('Ours & theirs');
 });
 
-it('makes ten recovery codes, which are known however they are written', () => {
+it('makes ten recovery codes, which are recognized in any spelling', () => {
   const codes = newRecoveryCodes(randomBytes);
   expect(new Set(codes).size).toBe(10);
   for (const code of codes) {

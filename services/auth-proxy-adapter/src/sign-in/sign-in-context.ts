@@ -9,7 +9,7 @@ import {
 } from '@decision/persistence';
 import { type createRefusalGuard } from '@decision/service-kit';
 import { sessionCookie, type SessionTokens, type Tickets } from '@decision/sessions';
-import { type Places } from '../door/places';
+import { type Slots } from '@decision/waiting';
 import { type DoorAnswer, type DoorRequest } from '../door/route';
 import { redirectTo } from '../pages/html';
 import { isSecure, type Visitor, visitorOf, type Visitors } from '../people/visitors';
@@ -17,18 +17,18 @@ import { isSecure, type Visitor, visitorOf, type Visitors } from '../people/visi
 /** Dependencies of signing in without a proxy. */
 export interface SignInContext {
   readonly branding: Branding;
-  /** What people call the OpenID provider at which they may sign in as well; undefined: there is none. */
+  /** Display name of the OpenID provider at which people may also sign in; undefined: there is none. */
   readonly providerName?: string | undefined;
   readonly visitors: Visitors;
   readonly database: Pick<Database, 'inWorkspace' | 'lookUp'>;
   readonly tokens: Pick<SessionTokens, 'mint'>;
-  /** Carries a sign-in from the right password to the code. */
+  /** Tickets that carry a sign-in from the password to the code. */
   readonly codeTickets: Tickets;
-  /** Slows addresses whose guesses were wrong too often. */
+  /** Slows addresses with too many wrong guesses. */
   readonly guard: ReturnType<typeof createRefusalGuard>;
-  /** Bounds the passwords that are hashed at once. */
-  readonly places: Places;
-  /** Forgets what is remembered under a key, in every process. */
+  /** Bounds the concurrent hashing of passwords. */
+  readonly slots: Slots;
+  /** Makes every process forget the entries of a key. */
   readonly forget: (workspaceId: string, key: string) => Promise<void>;
   readonly workspaceId: () => Promise<string>;
   readonly sessionMs: number;
@@ -36,23 +36,23 @@ export interface SignInContext {
   readonly now: () => number;
 }
 
-/** Guesses of passwords and codes after which an account is locked, and for how long, s. */
+/** Wrong guesses of passwords and codes that lock an account, and the duration of the lock, s. */
 export const LOCK = { lockAfter: 10, lockSeconds: 300 };
 
-/** Somebody whose proofs have been checked. */
+/** A person whose credentials have been checked. */
 interface Proven {
   readonly workspaceId: string;
   readonly userId: string;
   readonly email: string;
 }
 
-/** Whence a request comes, as accounts and lists keep it. */
+/** Origin of a request, for accounts and lists. */
 export const whenceOf = ({ context, headers }: DoorRequest) => ({
   address: context.address ?? null,
   userAgent: headers['user-agent'] ?? null,
 });
 
-/** Runs work in a workspace with nothing hidden; the audit names the person, or what acts in place of one. */
+/** Runs work in a workspace without restrictions; the audit names the person, or the actor in place of one. */
 export const createRunner =
   (database: Pick<Database, 'inWorkspace'>, { context }: DoorRequest, workspaceId: string, actor: string) =>
   <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> => {
@@ -61,8 +61,8 @@ export const createRunner =
   };
 
 /**
- * Begins the session of somebody and answers its token, after the last proof in the same transaction: undefined where that does not hold any more, or
- * where the user was disabled or deleted meanwhile.
+ * Begins a person's session and answers its token, after a final check in the same transaction: undefined if that fails, or if the user was
+ * disabled or deleted meanwhile.
  */
 export const beginSession = async (
   { database, sessionMs, now, tokens }: SignInContext,
@@ -70,7 +70,7 @@ export const beginSession = async (
   { workspaceId, userId, email }: Proven,
   lastProof: (transaction: Transaction) => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<string | undefined> => {
-  // Whole seconds, as the token has them.
+  // Whole seconds, as in the token.
   const expiresAt = Math.floor((now() + sessionMs) / 1_000) * 1_000;
   const whence = whenceOf(request);
   const run = createRunner(database, request, workspaceId, `user:${userId}`);
@@ -90,7 +90,7 @@ const goneMeanwhile = (error: unknown): undefined => {
   throw error;
 };
 
-/** Answers a page of somebody who is signed in; whoever is not is led to sign in. */
+/** Answers a page of a signed-in person; others are redirected to sign in. */
 export const pageOfVisitor =
   (context: SignInContext, show: (request: DoorRequest, visitor: Visitor) => Promise<DoorAnswer> | DoorAnswer) =>
   async (request: DoorRequest): Promise<DoorAnswer> => {
@@ -98,21 +98,19 @@ export const pageOfVisitor =
     return visitor === undefined ? redirectTo('/auth/signin') : show(request, visitor);
   };
 
-/** Sends somebody to the dashboard with the cookie of a new session. */
+/** Redirects to the dashboard with the cookie of a new session. */
 export const welcome = ({ sessionMs }: SignInContext, { headers }: DoorRequest, token: string): DoorAnswer =>
   redirectTo('/dashboard', [sessionCookie(token, { secure: isSecure(headers), maxAgeSeconds: sessionMs / 1_000 })]);
 
-/**
- * Checks a guess: addresses that guessed wrongly too often are slowed, and passwords are hashed a few at once. Undefined from the work is a wrong guess.
- */
+/** Checks a guess: slows addresses with too many wrong guesses, and bounds concurrent hashing. A result of undefined is a wrong guess. */
 export const guarded = async <T>(
-  { guard, places }: Pick<SignInContext, 'guard' | 'places'>,
+  { guard, slots }: Pick<SignInContext, 'guard' | 'slots'>,
   { context }: DoorRequest,
   work: () => Promise<T | undefined>,
 ): Promise<T | undefined> => {
   const startedAt = performance.now();
   const check = guard.admit(context.address);
-  const outcome = await places.run(work).catch((error: unknown) => {
+  const outcome = await slots.run(work).catch((error: unknown) => {
     check.end();
     throw error;
   });
@@ -121,7 +119,7 @@ export const guarded = async <T>(
   return outcome;
 };
 
-/** Answers the keys under which sessions that end in this transaction are remembered. */
+/** Answers the invalidation keys of the sessions that end in this transaction. */
 export const announceEnds = async (transaction: Transaction, ids: readonly string[]): Promise<readonly string[]> => {
   const keys = ids.map((id) => cacheKeys.session(id));
   if (keys.length > 0) await recordAnnouncement(transaction, { kind: 'user', keys });

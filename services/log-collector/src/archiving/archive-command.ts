@@ -1,34 +1,34 @@
 import { type OpenedArchive } from './open-archive';
 import { type ToolsConfig } from './open-tools';
 
-/** What a command works with. */
+/** Dependencies of a command. */
 export interface CommandOptions {
   readonly opened: OpenedArchive;
   readonly config: ToolsConfig & { readonly archiveRetentionDays: number | undefined };
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What stands behind its name. */
+  /** Its arguments. */
   readonly args: readonly string[];
   readonly say: (line: string) => void;
   /** Epoch ms. */
   readonly now: () => number;
-  /** The signal that aborts when the command is to stop; whoever asks for it stops cleanly, all others end at once. */
+  /** A signal that aborts when the command should stop. Commands that call this stop cleanly; all others end at once. */
   readonly interrupted: () => AbortSignal;
 }
 
-/** A command of operators; answers the exit code. */
+/** A command for operators; answers the exit code. */
 export type ArchiveCommand = (options: CommandOptions) => Promise<number>;
 
-/** A command was not called as it must be; the message says how. */
+/** Wrong usage of a command; the message shows the right one. */
 export class CommandRefusal extends Error {
   override readonly name = 'CommandRefusal';
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
-/** Days that one command takes. */
+/** Maximum number of days of one command. */
 const MOST_DAYS = 3_700;
 
-/** The dates from one to another, both included. Throws `CommandRefusal` with the usage where they are none. */
+/** The dates from one to another, both included. Throws `CommandRefusal` with the usage for invalid dates. */
 export const readDates = (from: string | undefined, to: string | undefined, usage: string): readonly string[] => {
   const [first, last] = [from, to].map((date) => {
     const time = date !== undefined && DATE.test(date) ? Date.parse(`${date}T00:00:00Z`) : NaN;

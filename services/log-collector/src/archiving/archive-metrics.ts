@@ -5,16 +5,16 @@ import { type Logger, type Metrics } from '@decision/service-kit';
 const ROLL_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 /** Failures within this time share a log line, ms. */
 const WARN_EVERY_MS = 60_000;
-/** One log line of this time says what was archived, ms; it comes with the next objects. */
+/** Interval of the log line about archived decisions, ms; it is written with the next objects. */
 const REPORT_EVERY_MS = 3_600_000;
-/** What can become of a decision; `lost`: messages that the topic gave up before they were archived. */
+/** Outcomes of a decision; `lost`: messages that the topic deleted before they were archived. */
 const OUTCOMES = ['archived', 'unreadable', 'lost'] as const;
 
 interface ArchiveObserver extends ArchiverObserver {
   readonly onEvent: NonNullable<SubscriberOptions['onEvent']>;
 }
 
-/** Counts and times what is archived, and says it in the log. */
+/** Counts and times archiving, and logs it. */
 export const observeArchive = (metrics: Metrics, logger: Logger, now: () => number): ArchiveObserver => {
   const records = metrics.counter({
     name: 'decision_archive_records_total',

@@ -21,11 +21,11 @@ interface StartUpkeepOptions {
 }
 
 const DAY_MS = 86_400_000;
-/** Days before yesterday that are looked at, one a round: decisions may come late. */
+/** Days before yesterday that are checked, one per round, since decisions may arrive late. */
 const OLDER_DAYS = 60;
 /**
- * Looks after the archive until the service is stopped: small objects become one, days that are no longer kept are removed, and those that have
- * ended are signed. Rejects with `StartRefusal` where the key cannot be used.
+ * Runs upkeep of the archive until the service stops: merges small objects, removes expired days, and signs days that have ended. Rejects
+ * with `StartRefusal` if the key cannot be used.
  */
 export const startArchiveUpkeep = async (
   opened: OpenedArchive,
@@ -73,7 +73,7 @@ export const startArchiveUpkeep = async (
   });
 };
 
-/** Counts what upkeep does, and says what fails. */
+/** Counts the results of upkeep, and logs its failures. */
 const observeUpkeep = (metrics: Metrics, logger: Logger) => {
   const objects = metrics.counter({
     name: 'decision_archive_upkeep_objects_total',

@@ -11,7 +11,7 @@ export const ERASE_USAGE =
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Erases decisions that a search finds, day by day, and says what was erased. */
+/** Erases the decisions that a search finds, day by day, and reports the result. */
 export const eraseCommand: ArchiveCommand = async ({ opened, config, environment, args, say, now }) => {
   const { workspaceId, dates, search, reason, isDryRun } = readArguments(args);
   const tree = parseSearch(search);

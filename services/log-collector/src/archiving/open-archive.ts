@@ -18,8 +18,8 @@ export interface OpenedArchive {
 }
 
 /**
- * Opens the archive that the configuration names; undefined where it names none. Rejects with `StartRefusal` where it cannot be opened, and where
- * decisions are to be kept in it alone and none is named.
+ * Opens the archive that the configuration names; undefined if it names none. Rejects with `StartRefusal` if it cannot be opened, or if
+ * none is named although decisions are kept only in the archive.
  */
 export const openArchive = async ({
   archiveUrl: url,
@@ -44,7 +44,7 @@ type ReadingConfig = Pick<
 /** Questions that may wait for one process. */
 const MOST_WAITING = 8;
 
-/** Opens what questions are answered with from the archive alone; its processes end with the service. */
+/** Opens the engines that answer questions from the archive; their processes end with the service. */
 export const openReading = async (
   { url, store }: OpenedArchive,
   config: ReadingConfig,

@@ -16,13 +16,13 @@ import { type OpenedArchive } from './open-archive';
 
 /** Longest time of one compaction, ms. */
 const COMPACTION_DEADLINE_MS = 300_000;
-/** What a compaction may write to the disk meanwhile, as a multiple of its memory. */
+/** Bytes that a compaction may write to disk, as a multiple of its memory. */
 const SPILL = 8;
 
-/** What the tools need of the configuration. */
+/** The part of the configuration that the tools need. */
 export type ToolsConfig = Pick<CollectorConfig, 'archiveMemoryBytes' | 'archiveCacheBytes' | 'archiveSigningKey'>;
 
-/** Opens what upkeep works with; `stop` ends its process. Rejects with `StartRefusal` where the key cannot be used. */
+/** Opens the tools of upkeep; `stop` ends their process. Rejects with `StartRefusal` if the key cannot be used. */
 export const openTools = async (
   { url, store }: OpenedArchive,
   config: ToolsConfig,
@@ -48,7 +48,7 @@ const readSigner = async (path: string | undefined): Promise<Signer | undefined>
   try {
     return openSigner(await readFile(path, 'utf8'));
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException; // only asked for its texts
+    const { code, message } = error as NodeJS.ErrnoException; // only used for its texts
     const reason = error instanceof ArchiveError ? message : `The file cannot be read (${code ?? 'unknown'}).`;
     throw new StartRefusal(`ARCHIVE_SIGNING_KEY: ${reason}`, { cause: error });
   }

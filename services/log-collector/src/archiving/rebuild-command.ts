@@ -9,15 +9,15 @@ import { openTools } from './open-tools';
 import { resend } from './resend';
 
 export const REBUILD_USAGE =
-  'rebuild --from YYYY-MM-DD --to YYYY-MM-DD [--sink <name> [--after <place>]]: stores the decisions of these days in the table of DATABASE_URL, where they are missing, or sends them to a sink of LOG_SINKS, from the place at which an earlier command stopped';
+  'rebuild --from YYYY-MM-DD --to YYYY-MM-DD [--sink <name> [--after <position>]]: stores the decisions of these days in the table of DATABASE_URL, where they are missing, or sends them to a sink of LOG_SINKS, from the position at which an earlier command stopped';
 
-/** Fills the table, or a sink, with decisions of the archive. */
+/** Restores decisions from the archive to the table, or sends them to a sink. */
 export const rebuildCommand: ArchiveCommand = (options) => {
   const { dates, sink, after } = readArguments(options.args);
   return sink === undefined ? fillTable(dates, options) : resend({ sink, dates, after }, options);
 };
 
-/** Stores decisions of the archive in the log table; those that it has stay as they are, so it may be done again. */
+/** Stores decisions of the archive in the log table; existing ones are unchanged, so it can be repeated. */
 const fillTable = async (
   dates: readonly string[],
   { opened, config: bounds, environment, say, now }: CommandOptions,

@@ -16,8 +16,8 @@ import { openSinks } from '../sinks/open-sinks';
 import { type CommandOptions, CommandRefusal } from './archive-command';
 import { openTools } from './open-tools';
 
-/** An hour of a workspace, from which on inputs are sent. */
-interface Place {
+/** An hour of a workspace from which inputs are sent. */
+interface Position {
   /** YYYY-MM-DD. */
   readonly date: string;
   readonly workspaceId: string;
@@ -25,7 +25,7 @@ interface Place {
   readonly hour: number;
 }
 
-/** What is sent, and where. */
+/** What to send, and where to. */
 interface ResendOptions {
   /** Name of a sink of LOG_SINKS. */
   readonly sink: string;
@@ -35,18 +35,18 @@ interface ResendOptions {
   readonly after: string | undefined;
 }
 
-/** Between lines that tell how far it is, or why a sink takes nothing, ms. */
+/** Interval between lines about progress, or about a sink that accepts nothing, ms. */
 const TELL_MS = 10_000;
-/** How long connections may take to be closed, ms. */
+/** How long closing connections may take, ms. */
 const CLOSING_MS = 5_000;
 /** Exit code of a command that was interrupted. */
 const INTERRUPTED = 130;
 const PLACE = /^(\d{4}-\d{2}-\d{2})\/([0-9a-f-]{36})\/([01]\d|2[0-3])$/;
 
-/** How far a command is. */
+/** Progress of a command. */
 interface Progress {
   /** Undefined before the first and after the last input. */
-  place: Place | undefined;
+  position: Position | undefined;
   isWhole: boolean;
   read: number;
   passedOver: number;
@@ -55,14 +55,15 @@ interface Progress {
 }
 
 /**
- * Sends the inputs of an archive to a sink, by day, workspace and hour, through the delivery that live ones take: its filter, its mask, its retries and
- * its dead letters, under the same ids. Answers 0, 1 where inputs went into the dead letters, and 130 where it was interrupted; it says how to go on then.
+ * Sends the inputs of an archive to a sink, by day, workspace and hour, through the same delivery as live ones: with its filter, mask,
+ * retries and dead letters, and under the same ids. Answers 0, 1 if inputs went into the dead letters, and 130 if it was interrupted; it
+ * then prints how to continue.
  */
 export const resend = async (options: ResendOptions, command: CommandOptions): Promise<number> => {
   const { opened, config: bounds, say, now, interrupted } = command;
-  const from = readPlace(options.after, options.dates);
+  const from = readPosition(options.after, options.dates);
   const { sink, broker, deadLetters, close } = await openSink(options.sink, command.environment);
-  const progress: Progress = { place: from, isWhole: false, read: 0, passedOver: 0, sent: 0, buried: 0 };
+  const progress: Progress = { position: from, isWhole: false, read: 0, passedOver: 0, sent: 0, buried: 0 };
   const tell = sparingly(say, now);
   const target = openTarget(sink, broker);
   const delivery = createDelivery({
@@ -117,9 +118,9 @@ interface SendOptions extends Pick<CommandOptions, 'say' | 'now'> {
   readonly sink: SinkSettings;
   readonly delivery: ReturnType<typeof createDelivery>;
   readonly dates: readonly string[];
-  readonly from: Place | undefined;
+  readonly from: Position | undefined;
   readonly signal: AbortSignal;
-  /** Says a line where none was said for a while. */
+  /** Prints a line if none was printed for a while. */
   readonly tell: (line: string) => void;
   readonly progress: Progress;
 }
@@ -140,41 +141,42 @@ const sendDays = async (options: SendOptions): Promise<void> => {
   progress.isWhole = true;
 };
 
-/** Sends what a workspace decided on a day, from an hour on. */
-const sendDay = async (first: Place, options: SendOptions): Promise<void> => {
+/** Sends the decisions of a workspace on a day, starting at an hour. */
+const sendDay = async (first: Position, options: SendOptions): Promise<void> => {
   const { tools, sink, delivery, signal, tell, now, progress } = options;
   const { date, workspaceId, hour: fromHour } = first;
-  progress.place = first;
+  progress.position = first;
   for await (const records of readRecords({ ...tools, workspaceId, date, fromHour })) {
     signal.throwIfAborted();
-    const place = { ...first, hour: hourOf(records[0]?.decidedAt) ?? fromHour };
-    progress.place = place;
+    const position = { ...first, hour: hourOf(records[0]?.decidedAt) ?? fromHour };
+    progress.position = position;
     const wanted = records.filter((record) => passes(sink.filter, record));
     progress.read += records.length;
     progress.passedOver += records.length - wanted.length;
-    // The time within which a sink may be away counts from now on.
+    // The time that a sink may be away starts now.
     const sending = { fields: sink.fields, decisionIdOf, writtenAt: now() };
     await delivery.deliver(
       wanted.map((record) => toSinkRecord(record, sending)),
       signal,
     );
-    tell(`${told(place)}: the sink took ${progress.sent} inputs so far.`);
+    tell(`${told(position)}: the sink took ${progress.sent} inputs so far.`);
   }
 };
 
-const summaryOf = (name: string, { place, isWhole, ...counts }: Progress): readonly string[] => [
+const summaryOf = (name: string, { position, isWhole, ...counts }: Progress): readonly string[] => [
   `${counts.read} inputs were read: the sink "${name}" took ${counts.sent}, its filter passed over ${counts.passedOver}, and ${counts.buried} went into its dead letters.`,
-  ...(isWhole ? [] : [`It stopped before its end. ${goOn(place)}`]),
+  ...(isWhole ? [] : [`It stopped before its end. ${goOn(position)}`]),
 ];
 
-const goOn = (place: Place | undefined): string =>
-  place === undefined
+const goOn = (position: Position | undefined): string =>
+  position === undefined
     ? 'Nothing was sent.'
-    : `Go on with the same dates and --after ${told(place)}; inputs of that hour may be sent again, under the same ids.`;
+    : `Go on with the same dates and --after ${told(position)}; inputs of that hour may be sent again, under the same ids.`;
 
-const told = ({ date, workspaceId, hour }: Place): string => `${date}/${workspaceId}/${String(hour).padStart(2, '0')}`;
+const told = ({ date, workspaceId, hour }: Position): string =>
+  `${date}/${workspaceId}/${String(hour).padStart(2, '0')}`;
 
-const readPlace = (text: string | undefined, dates: readonly string[]): Place | undefined => {
+const readPosition = (text: string | undefined, dates: readonly string[]): Position | undefined => {
   if (text === undefined) return undefined;
   const [, date = '', workspaceId = '', hour] = PLACE.exec(text) ?? [];
   if (!dates.includes(date))
@@ -184,8 +186,8 @@ const readPlace = (text: string | undefined, dates: readonly string[]): Place | 
   return { date, workspaceId, hour: Number(hour) };
 };
 
-/** The hour to begin with; undefined where the whole day of that workspace has been sent. */
-const firstHour = (at: Omit<Place, 'hour'>, from: Place | undefined): number | undefined => {
+/** The hour to begin with; undefined if the whole day of that workspace has been sent. */
+const firstHour = (at: Omit<Position, 'hour'>, from: Position | undefined): number | undefined => {
   if (from === undefined || at.date !== from.date) return 0;
   if (at.workspaceId < from.workspaceId) return undefined;
   return at.workspaceId === from.workspaceId ? from.hour : 0;

@@ -27,9 +27,9 @@ interface StartArchiveOptions {
   readonly stopper: Stopper;
 }
 
-/** How the archive is. */
+/** State of the archive. */
 export interface ArchiveStatus {
-  /** Why it does not read the topic, a sentence; undefined where it does. */
+  /** Why it does not read the topic, a sentence; undefined if it does. */
   readonly reason: string | undefined;
   /** Whether the last attempt to write failed. */
   readonly failing: boolean;
@@ -37,23 +37,23 @@ export interface ArchiveStatus {
   readonly queued: number;
 }
 
-/** An archive that is written. */
+/** An archive that is being written. */
 export interface Archive {
   status(): ArchiveStatus;
   subscriberStatus(): SubscriberStatus;
-  /** Moment up to which everything that was decided is in it, epoch ms; undefined: not known. */
+  /** Moment up to which all decisions are in it, epoch ms; undefined: unknown. */
   archivedTo(): number | undefined;
 }
 
-/** Messages that wait for the archive at most; small ones take many times their bytes. */
+/** Maximum messages that wait for the archive; small ones take many times their bytes in memory. */
 const MAX_QUEUED = 60_000;
 const DAY_MS = 86_400_000;
 /** Longest time of one object, ms. */
 const OBJECT_DEADLINE_MS = 120_000;
 
 /**
- * Starts to write decisions into the archive, which reads the topic in a group of its own; it is stopped with the service. Rejects with
- * `StartRefusal` where its settings cannot go together.
+ * Starts writing decisions to the archive, which reads the topic in its own group; it is stopped with the service. Rejects with
+ * `StartRefusal` for contradictory settings.
  */
 export const startArchive = async (
   { store, url }: OpenedArchive,

@@ -9,7 +9,7 @@ export const VERIFY_USAGE =
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
 
-/** Checks the signed manifests of an archive, and says what it found. Answers 0 where everything that was signed is there, and 1 elsewhere. */
+/** Checks the signed manifests of an archive, and prints the result. Answers 0 if everything that was signed exists, and otherwise 1. */
 export const verifyCommand: ArchiveCommand = async ({
   opened: { store },
   config: { archiveRetentionDays: retentionDays },
@@ -49,7 +49,7 @@ const readKeys = async (path: string): Promise<string> => {
   } catch (error) {
     throw new CommandRefusal(
       `The file of the key cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`,
-    ); // only asked for a code
+    ); // only used for its code
   }
 };
 

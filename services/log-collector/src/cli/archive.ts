@@ -14,10 +14,10 @@ const COMMANDS: Readonly<Record<string, { readonly run: ArchiveCommand; readonly
   rebuild: { run: rebuildCommand, usage: REBUILD_USAGE },
 };
 
-/** Exit code of a command that was not called as it must be, or could not do its work. */
+/** Exit code of a command with wrong usage, or that failed. */
 const REFUSED = 2;
 
-/** `ARCHIVE_URL=... node dist/cli/archive.js <command>`: looks after an archive. Answers the exit code. `interrupted`: as commands ask for it. */
+/** `ARCHIVE_URL=... node dist/cli/archive.js <command>`: manages an archive. Answers the exit code. `interrupted`: see the commands. */
 export const lookAfterArchive = async (
   environment: Readonly<Record<string, string | undefined>>,
   [name = '', ...args]: readonly string[],
@@ -47,7 +47,7 @@ export const lookAfterArchive = async (
   }
 };
 
-/** Aborts at the first SIGINT or SIGTERM; another one ends the process. */
+/** Aborts at the first SIGINT or SIGTERM; a second one ends the process. */
 const untilSignal = (): AbortSignal => {
   const ending = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const)

@@ -13,7 +13,7 @@ import { storeMessages } from './store-messages';
 
 interface CollectingOptions {
   readonly database: Database;
-  /** Undefined: nothing is collected; the table is looked after all the same. */
+  /** Undefined: nothing is collected, but the table is still maintained. */
   readonly broker: Broker | undefined;
   readonly config: Pick<
     CollectorConfig,
@@ -26,13 +26,13 @@ interface CollectingOptions {
 
 /** The collecting side of the service. */
 interface Collecting {
-  /** Joins the group, and begins to look after the table. */
+  /** Joins the group, and starts upkeep of the table. */
   start(): void;
-  /** Undefined where there is no broker. */
+  /** Undefined without a broker. */
   status(): SubscriberStatus | undefined;
   /**
-   * Moment up to which everything that was written to the topic has been stored, by whichever collector, epoch ms; undefined until it is known. Where there
-   * is no broker, others collect: it is now.
+   * Moment up to which all messages of the topic have been stored by any collector, epoch ms; undefined until known. Without a broker
+   * others collect, and it is now.
    */
   collectedTo(): number | undefined;
 }
@@ -41,7 +41,7 @@ const MIB = 1_048_576;
 const MOST_QUEUED = 20_000;
 const BATCH = { messages: 1_000, bytes: 8 * MIB } as const;
 const RETRY = { initialMs: 100, maxMs: 5_000 };
-/** Until upkeep that failed is tried again, ms at most. */
+/** Maximum pause before failed upkeep is retried, ms. */
 const UPKEEP_RETRY_MS = 15_000;
 
 /** Makes the consumer of `logs` and the upkeep of the table; both are stopped with the service. */
@@ -117,7 +117,7 @@ interface KeepUpOptions {
   readonly onRound: () => void;
 }
 
-/** Looks after the table until the signal aborts. Never rejects. */
+/** Maintains the table until the signal aborts. Never rejects. */
 const keepUp = async ({ days, periodMs, logger, signal, onRound }: KeepUpOptions): Promise<void> => {
   while (!signal.aborted) {
     let nextMs = periodMs;

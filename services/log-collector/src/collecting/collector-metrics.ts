@@ -2,22 +2,22 @@ import { type Logger, type Metrics } from '@decision/service-kit';
 import { type Collected } from './store-messages';
 
 const STORE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
-/** One log line of this time says what was done, ms. */
+/** Interval of the log line about collected decisions, ms. */
 const REPORT_EVERY_MS = 3_600_000;
 /** Failures of this time share a log line, ms. */
 const WARN_EVERY_MS = 10_000;
 
-/** Tells of what the collector does. */
+/** Reports the work of the collector. */
 interface CollectorObserver {
-  /** Messages have been stored or set apart, in ms. */
+  /** Messages have been stored or set apart, within `ms`. */
   collected(outcome: Collected, tookMs: number): void;
-  /** A store attempt failed; it is tried again. */
+  /** An attempt to store failed; it will be repeated. */
   failed(error: unknown): void;
-  /** Says what was done since the last time, at most once an hour. */
+  /** Logs the work since the last time, at most once per hour. */
   report(): void;
 }
 
-/** Counts and times what the collector does, and says it in the log. */
+/** Counts and times the work of the collector, and logs it. */
 export const createCollectorObserver = (metrics: Metrics, logger: Logger, now: () => number): CollectorObserver => {
   const records = metrics.counter({
     name: 'decision_collector_records_total',

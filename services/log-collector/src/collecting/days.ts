@@ -8,17 +8,17 @@ import {
 } from '@decision/persistence';
 
 const DAY_MS = 86_400_000;
-/** Days after today that have a partition before they begin. */
+/** Number of future days with a partition. */
 const DAYS_AHEAD = 2;
-/** Rows about messages of producers that one round of upkeep forgets at most. */
+/** Maximum rows about producers' messages that one round of upkeep deletes. */
 const MOST_FORGOTTEN = 100_000;
-/** Partitions that one round of upkeep drops at most. */
+/** Maximum partitions that one round of upkeep drops. */
 const MOST_DROPPED = 100;
 
 /** The day of a moment, `YYYY-MM-DD` in UTC. */
 export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-/** What becomes of a record of a day: it is kept, it is older than what is kept, or its clock is ahead by more than a day. */
+/** What happens to a record of a day: it is kept, it has expired, or its clock is ahead by more than a day. */
 type DayOutcome = 'kept' | 'expired' | 'future';
 
 interface LogDaysOptions {
@@ -28,7 +28,7 @@ interface LogDaysOptions {
   readonly now: () => number;
 }
 
-/** What a round of upkeep did. */
+/** Result of a round of upkeep. */
 interface UpkeepRound {
   /** Days whose partitions were dropped. */
   readonly dropped: readonly string[];
@@ -36,17 +36,17 @@ interface UpkeepRound {
 
 /** The days of the log table. */
 export interface LogDays {
-  /** What becomes of records of a day. */
+  /** What happens to records of a day. */
   outcomeOf(day: string): DayOutcome;
-  /** Makes the partitions of days that are kept, where they are missing. */
+  /** Makes missing partitions of days that are kept. */
   ensure(days: Iterable<string>): Promise<void>;
-  /** Forgets which partitions there are: somebody else has dropped one. */
+  /** Forgets the known partitions, since another process has dropped one. */
   forget(): void;
-  /** Makes partitions ahead, drops those of days that are no longer kept, and forgets what was set apart as long ago. */
+  /** Makes partitions ahead, drops those of expired days, and deletes quarantined messages of the same age. */
   upkeep(): Promise<UpkeepRound>;
 }
 
-/** Follows the partitions of the log table. Any number of processes may. */
+/** Manages the partitions of the log table (docs/adr/0049-decisions-are-kept-in-days.md). Any number of processes may do so. */
 export const createLogDays = ({ database, retentionDays, now }: LogDaysOptions): LogDays => {
   let known: ReadonlySet<string> | undefined;
   const oldestKept = (): string => dayOf(now() - (retentionDays - 1) * DAY_MS);

@@ -10,12 +10,12 @@ import {
 } from '@decision/persistence';
 import { type LogDays } from './days';
 
-/** What became of messages: records, and messages that were set apart. */
+/** Outcomes of messages: their records, and messages that were set apart. */
 export interface Collected {
   readonly stored: number;
-  /** That were stored before. */
+  /** Already stored earlier. */
   readonly repeated: number;
-  /** Of days that are no longer kept. */
+  /** Of expired days. */
   readonly expired: number;
   /** Reasons of messages that were set apart. */
   readonly setApart: readonly string[];
@@ -31,12 +31,12 @@ interface Origin {
   readonly message: SubscribedMessage;
 }
 
-/** The header with which a worker says that its inputs are a part of a list. */
+/** The header by which a worker marks its inputs as part of a list. */
 const isOfList = (message: SubscribedMessage): boolean => message.header('form') === 'list';
 
 /**
- * Stores the decisions that messages hold; it resolves once the database has all of them durably, or has set apart what it cannot hold. What
- * was stored before stays as it is, so the same messages may come again. Rejects where the database is not to be had: try again later.
+ * Stores the decisions that messages hold; resolves once the database has stored all of them durably, or has set apart those that it cannot
+ * store. Existing decisions are unchanged, so the same messages may come again. Rejects if the database is unavailable: try again later.
  */
 export const storeMessages = async (
   { database, days }: StoreOptions,
@@ -76,13 +76,13 @@ export const storeMessages = async (
 };
 
 /**
- * When a count is noted as said: `at`, or else when its message was written, where these are times that are kept, or else now. Undefined where the
- * message is older than what is kept.
+ * The recorded time of a count: `at`, else the time of its message, if these are in the retention, else now. Undefined if the message has
+ * expired.
  */
 const timeOfCount = (days: LogDays, at: string | undefined, { writtenAt }: SubscribedMessage): string | undefined => {
   if (at !== undefined && days.outcomeOf(at.slice(0, 10)) === 'kept') return at;
   const now = new Date().toISOString();
-  // A producer may have written any number there.
+  // A producer may have written any number.
   const isTime = writtenAt >= 0 && writtenAt <= LAST_TIME_MS;
   if (!isTime) return now;
   const written = new Date(writtenAt).toISOString();
@@ -91,12 +91,12 @@ const timeOfCount = (days: LogDays, at: string | undefined, { writtenAt }: Subsc
   return outcome === 'kept' ? written : now;
 };
 
-/** The last moment of the year 9999, epoch ms: times up to it are texts that sort as they follow. */
+/** The last moment of the year 9999, epoch ms: up to it, texts sort like times. */
 const LAST_TIME_MS = Date.UTC(10_000, 0) - 1;
 
 const dayOfRecord = ({ decidedAt }: DecisionRecord): string => decidedAt.slice(0, 10);
 
-/** What came for one workspace. */
+/** The messages of one workspace. */
 interface Group {
   readonly workspaceId: string;
   readonly origins: readonly Origin[];
@@ -127,7 +127,7 @@ const quarantined = (message: SubscribedMessage, reason: string, detail: string)
   payload: message.value ?? Buffer.alloc(0),
 });
 
-/** Stores records, and halves what the database refuses until it is one record, whose message is set apart. */
+/** Stores records; a refused batch is halved down to a single record, whose message is set apart. */
 const storeOrSetApart = async (
   database: StoreOptions['database'],
   { workspaceId, origins, counts }: Group,

@@ -4,7 +4,7 @@ import { type DecisionItemRecord } from '@decision/decision-logs';
 /** The items of one decision. */
 export type DecisionItems = readonly [DecisionItemRecord, ...DecisionItemRecord[]];
 
-/** Puts the items of decisions together, in the order of the given ids. */
+/** Joins the items of decisions, in the order of the given ids. */
 export const byDecision = (ids: readonly string[], items: readonly DecisionItemRecord[]): readonly DecisionItems[] => {
   const byId = new Map<string, DecisionItemRecord[]>();
   for (const item of items) {
@@ -18,7 +18,7 @@ export const byDecision = (ids: readonly string[], items: readonly DecisionItemR
   });
 };
 
-/** A decision as clients are shown it. `hidesKeys`: it does not say which key asked. */
+/** A decision as shown to clients. `hidesKeys`: without the key that asked. */
 export const toEntry = (items: DecisionItems, hidesKeys: boolean): DecisionLogEntry => {
   const [first] = items;
   const found = items.filter(({ passes }) => passes);

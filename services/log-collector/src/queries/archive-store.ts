@@ -10,7 +10,7 @@ interface ArchiveStoreOptions {
   readonly reading: ArchiveReading;
   /** Days that one question may span. */
   readonly maxDays: number;
-  /** Moment up to which everything that was decided is in the archive, epoch ms; undefined: not known. */
+  /** Moment up to which all decisions are in the archive, epoch ms; undefined: unknown. */
   readonly archivedTo: () => number | undefined;
   readonly logger: Logger;
   /** Epoch ms. */
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 const RETRY_AFTER_S = 5;
 
 /**
- * The archive as the only store: no decision is in the database, which says who sees what and has the audit. No transaction is open while the
+ * The archive as the only store: the database contains no decisions, only permissions and the audit. No transaction is open while the
  * archive is read.
  */
 export const openArchiveStore = (options: ArchiveStoreOptions): DecisionStore => {
@@ -51,7 +51,7 @@ export const openArchiveStore = (options: ArchiveStoreOptions): DecisionStore =>
   };
 };
 
-/** The time that is asked for: the 24 hours before `end`, or before now, where no start is given. Throws where it is longer than it may be. */
+/** The requested time range: the 24 hours before `end`, or before now, if no start is given. Throws if it is too long. */
 const rangeOf = (
   { start: from, end: to }: DecisionFilters,
   { maxDays, now }: { readonly maxDays: number; readonly now: number },
@@ -66,7 +66,7 @@ const rangeOf = (
   });
 };
 
-/** What a client is told of what went wrong with the archive. */
+/** The client's error for an error of the archive. */
 const told = (error: unknown, { logger }: ArchiveStoreOptions): unknown => {
   if (!(error instanceof ArchiveError)) return error;
   if (error.code === 'too_busy')

@@ -1,19 +1,19 @@
 import { type DecisionAnswers } from '@decision/decision-logs';
 import { type recordChange, type WorkspaceAccess } from '@decision/persistence';
 
-/** What is noted in the audit of a question. */
+/** The audit entry of a question. */
 type AskedChange = Extract<Parameters<typeof recordChange>[1], { readonly kind: string }>;
 
-/** Where questions about decisions are asked. */
+/** The store that answers questions about decisions. */
 export interface DecisionStore {
   /**
-   * Asks as an access may. What the question answers is given out only once `note` is in the audit. Throws `deadline_exceeded`, with what would
-   * be faster, where the question takes too long.
+   * Asks with the permissions of an access. The answer is returned only once `note` is in the audit. Throws `deadline_exceeded`, with a
+   * faster alternative, if the question takes too long.
    */
   ask<T>(
     access: WorkspaceAccess,
     question: (answers: DecisionAnswers, note: (change: AskedChange) => Promise<void>) => Promise<T>,
   ): Promise<T>;
-  /** Moment before which everything that was decided is found, ISO 8601; null: not known. Undefined where decisions are found within seconds. */
+  /** Moment before which all decisions are found, ISO 8601; null: unknown. Undefined if decisions are found within seconds. */
   readonly freshUntil: () => string | null | undefined;
 }

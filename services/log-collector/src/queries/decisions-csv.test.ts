@@ -8,7 +8,7 @@ const entryOf = (change: Partial<DecisionLogEntry>): DecisionLogEntry => ({
   ...change,
 });
 
-/** Cells of a row by their columns. */
+/** Cells of a row by column. */
 const cellsOf = (change: Partial<DecisionLogEntry>): Readonly<Record<string, string>> => {
   const row = toCsvRow(entryOf(change)).slice(0, -1);
   const cells = [...row.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|(?=,|$))/g)].map(([, cell = '']) =>
@@ -19,7 +19,7 @@ const cellsOf = (change: Partial<DecisionLogEntry>): Readonly<Record<string, str
   return Object.fromEntries(names.map((name, index) => [name, cells[index] ?? '']));
 };
 
-it('a row has a cell for each column, and texts with commas, quotes and line feeds stay in theirs', () => {
+it('a row has a cell for each column, even for texts with commas, quotes and line feeds', () => {
   const request = { text: 'a,"b"\r\n;c|d' };
   const cells = cellsOf({ request, error: 'one, "two"\nthree', matched_items: [1, 2] });
   expect(cells).toMatchObject({ name: 'price', status: '200', error: 'one, "two"\nthree', matched_items: '[1,2]' });
@@ -41,7 +41,7 @@ it.each([
   ['a;=1', "a;'=1"],
   ['a\n"=1', `a\n'"=1`],
   ['a=1', 'a=1'],
-])('a text that a spreadsheet would take for a formula is marked as text: %j', (error, cell) => {
+])('a text that a spreadsheet would read as a formula is marked as text: %j', (error, cell) => {
   expect(cellsOf({ error })['error']).toBe(cell);
 });
 

@@ -2,7 +2,7 @@ import { type DecisionLogEntry } from '@decision/contracts';
 
 type Cell = string | number | boolean | undefined;
 
-/** Columns of an export as CSV, in their order. Values that are lists or objects are written as JSON. */
+/** Columns of a CSV export, in order. Lists and objects are written as JSON. */
 const COLUMNS: readonly (readonly [name: string, of: (entry: DecisionLogEntry) => Cell])[] = [
   ['id', ({ id }) => id],
   ['timestamp', ({ timestamp }) => timestamp],
@@ -33,22 +33,25 @@ const COLUMNS: readonly (readonly [name: string, of: (entry: DecisionLogEntry) =
 /** Names of the columns, as a row without its line feed. */
 export const CSV_HEADER = `${COLUMNS.map(([name]) => name).join(',')}\r`;
 
-/** One decision as a row without its line feed. No cell begins as a formula of a spreadsheet does, at commas, semicolons or tabs. */
+/**
+ * One decision as a row without its line feed. No cell can be read as a spreadsheet formula, whether cells are split at commas, semicolons
+ * or tabs.
+ */
 export const toCsvRow = (entry: DecisionLogEntry): string =>
   `${COLUMNS.map(([, of]) => quoted(of(entry))).join(',')}\r`;
 
 const quoted = (cell: Cell): string => (cell === undefined ? '' : `"${String(cell).replaceAll('"', '""')}"`);
 
-/** What a cell may hold, where a program divides by another sign or by lines: it begins a cell at each of them. */
+/** Separators inside a cell at which a program with other settings may start a new cell. */
 const PIECE = /[^,;|\t\r\n]+/g;
-/** The signs in full width count, too: some programs take them for the usual ones. */
+/** Full-width signs count too, since some programs treat them like the usual ones. */
 const FORMULA = /^[\s\p{Cc}\p{Cf}"']*[=+\-@＝＋－＠]/u;
 
-/** A text with an apostrophe before each formula: spreadsheets then take it for text. */
+/** A text with an apostrophe before each formula, so that spreadsheets read it as text. */
 const textOf = (text: string | undefined): Cell =>
   text?.replace(PIECE, (piece) => (FORMULA.test(piece) ? `'${piece}` : piece));
 
-/** As JSON; signs that other programs divide cells by are escaped, and mean the same. */
+/** As JSON; characters at which other programs split cells are escaped, without a change of meaning. */
 const jsonOf = (value: unknown): Cell =>
   value === undefined ? undefined : JSON.stringify(value).replace(/[;|]/g, escapeOf);
 

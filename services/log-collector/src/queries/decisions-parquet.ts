@@ -6,26 +6,26 @@ import { exportItems, type ExportOptions } from './export-decisions';
 
 interface FileOptions extends ExportOptions {
   readonly limits: ExportOptions['limits'] & {
-    /** Bytes of a file at most. */
+    /** Maximum bytes of a file. */
     readonly fileBytes: number;
   };
-  /** A folder below which it is made. */
+  /** The folder below which it is made. */
   readonly folder: string;
   /** Memory of the process that writes it, bytes. */
   readonly memoryBytes: number;
-  /** Ends the work: nobody waits for it any more. */
+  /** Ends the work, since nobody waits for it. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
 
 /** Longest time of one step of the process that writes the file, ms. */
 const STEP_DEADLINE_MS = 120_000;
-/** Bytes that are read of the file at once. */
+/** Bytes of the file that are read at once. */
 const PIECE_BYTES = 262_144;
 
 /**
- * All decisions of an export as one Parquet file, a row for each input. The first bytes come once it is complete: what prevents that is thrown before.
- * Throws as `exportItems` does, and `result_too_large` for too many bytes, with the moment at which the export is to be divided; `export_failed` where
+ * All decisions of an export as one Parquet file, one row per input. The first bytes come once it is complete, so errors are thrown before.
+ * Throws as `exportItems` does, and `result_too_large` for too many bytes, with the moment at which to split the export; `export_failed` if
  * the file cannot be written.
  */
 export async function* parquetOf(
@@ -60,7 +60,7 @@ const writeFileOf = async (query: ExportDecisionsQuery, options: FileOptions): P
   }
 };
 
-/** Nothing was sent, so the export is to be asked for in parts: before a moment, and from it on. */
+/** Nothing was sent, so the export must be requested in parts: before a moment, and from it on. */
 const told = (error: unknown, reached: string, { limits, logger }: FileOptions): unknown => {
   if (error instanceof ServiceError) {
     const { limit, start } = error.details as { readonly limit?: number; readonly start?: string };

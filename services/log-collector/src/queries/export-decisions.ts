@@ -9,9 +9,9 @@ const DAY_MS = 86_400_000;
 const MIB = 1_048_576;
 /** Decisions that are read at once. */
 const PAGE = 200;
-/** Characters of requests and responses that are read at once; a decision that has more is read alone. */
+/** Characters of requests and responses that are read at once; a larger decision is read alone. */
 const PAGE_CHARACTERS = 4 * MIB;
-/** Characters of one decision, beyond which items of a list are left out. */
+/** Maximum characters of one decision; beyond it items of a list are left out. */
 const MOST_OF_ONE = 64 * MIB;
 
 /** Bounds of one export. */
@@ -32,7 +32,7 @@ export interface ExportOptions {
 
 type ExportFilters = DecisionFilters & { readonly start: string; readonly end: string };
 
-/** The filters of an export: of the 24 hours before `end`, or before now, where no start is given. Throws as `readDecisionQuery` does. */
+/** The filters of an export: of the 24 hours before `end`, or before now, if no start is given. Throws as `readDecisionQuery` does. */
 export const readExportFilters = (query: ExportDecisionsQuery, now: number): ExportFilters => {
   const end = query.end ?? new Date(now).toISOString();
   const start = query.start ?? new Date(Date.parse(end) - DAY_MS).toISOString();
@@ -40,7 +40,7 @@ export const readExportFilters = (query: ExportDecisionsQuery, now: number): Exp
   return { ...filters, start: filters.start ?? start, end: filters.end ?? end };
 };
 
-/** Decisions as clients are shown them; otherwise as {@link exportItems}. */
+/** Decisions as shown to clients; otherwise like {@link exportItems}. */
 export async function* exportDecisions(
   query: ExportDecisionsQuery,
   options: ExportOptions,
@@ -50,8 +50,9 @@ export async function* exportDecisions(
 }
 
 /**
- * Reads the items of decisions, the oldest first, a page only when the one before has been taken; no transaction is open meanwhile. It is recorded in the audit before
- * the first is read. Throws `result_too_large` with the `start` of the rest beyond the limit of decisions, and `deadline_exceeded` after its time.
+ * Reads the items of decisions, oldest first; each page is read only when the previous one has been consumed, without an open transaction
+ * (docs/adr/0056-exports-are-read-by-pages.md). The audit entry is written before the first page is read. Throws `result_too_large` with
+ * the `start` of the rest beyond the limit of decisions, and `deadline_exceeded` after its time.
  */
 export async function* exportItems(
   query: ExportDecisionsQuery,
@@ -65,7 +66,7 @@ export async function* exportItems(
   let taken = 0;
   for (let isLast = false; !isLast;) {
     const page = await store.ask(access, (answers) => {
-      // The start leaves out the days that have been read.
+      // The start skips days that have been read.
       const order = { sort: 'time', isDescending: false, after, limit: PAGE } as const;
       const withTraces = query.include_traces === 'true';
       const reading = { withTraces, pageCharacters: PAGE_CHARACTERS, characters: MOST_OF_ONE };

@@ -10,7 +10,7 @@ interface EntriesPage {
   readonly isLast: boolean;
 }
 
-/** Reads a page of decisions. `hidesKeys`: it is not said which key asked. */
+/** Reads a page of decisions. `hidesKeys`: without the keys that asked. */
 export const readEntries = async (
   answers: Pick<DecisionAnswers, 'readPage'>,
   hidesKeys: boolean,
@@ -20,7 +20,7 @@ export const readEntries = async (
   return { entries: entriesOf(page, hidesKeys), last: page.shown.at(-1), isLast: page.isLast };
 };
 
-/** Decisions that were read, in their order. */
+/** The decisions that were read, in order. */
 export const entriesOf = (
   { shown, items }: Pick<DecisionPage, 'shown' | 'items'>,
   hidesKeys: boolean,

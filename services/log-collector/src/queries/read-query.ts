@@ -3,7 +3,7 @@ import { type QueryDecisionsQuery, ServiceError } from '@decision/contracts';
 import { type DecisionFilters, type DecisionPosition, type DecisionSort, parseSearch } from '@decision/decision-logs';
 import { readPageQuery } from '@decision/service-kit';
 
-/** A query as it was understood. */
+/** A parsed query. */
 export interface DecisionQuery {
   readonly filters: DecisionFilters;
   readonly sort: DecisionSort;
@@ -16,11 +16,11 @@ export interface DecisionQuery {
   readonly cursorAt: (position: DecisionPosition) => string;
 }
 
-/** Names that one filter takes at most. */
+/** Maximum names in one filter. */
 const MOST_NAMES = 100;
 
 /**
- * Reads a query, whose parameters have their forms. Throws `invalid_request` for a search that is not understood, a start that is not before the end,
+ * Parses a query whose parameters match their schemas. Throws `invalid_request` for an invalid search, a start that is not before the end,
  * a limit outside 1 to 1000, more than 100 names, and a cursor of another query or workspace.
  */
 export const readDecisionQuery = (query: QueryDecisionsQuery, workspaceId: string): DecisionQuery => {
@@ -62,7 +62,7 @@ export const readFilters = (
 
 const FIRST_MOMENT = Date.parse('0001-01-01T00:00:00.000Z');
 
-/** In UTC, and not before the first year, to which the day before it may lead: the database reads no year 0. */
+/** In UTC, and not in the first year, from which the day before may lead to year 0, which the database does not have. */
 const momentOf = (time: string): string => new Date(Math.max(Date.parse(time), FIRST_MOMENT)).toISOString();
 
 const namesOf = (parameter: string, text: string | undefined): readonly string[] | undefined => {

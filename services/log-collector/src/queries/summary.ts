@@ -12,13 +12,13 @@ import { readFilters } from './read-query';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** What was decided later than this before the moment up to which all is stored may still be on its way, ms. */
+/** Decisions within this time before the moment up to which all are stored may still be in flight, ms. */
 const SETTLES_MS = 2 * MINUTE_MS;
-/** A producer says every five minutes how far it has counted; one that has been silent for so long has ended, ms. */
+/** A producer reports its count every five minutes; one that is silent for this long has ended, ms. */
 const SILENT_MS = 15 * MINUTE_MS;
 const MOST_MISSING = 1_000;
 
-/** A summary as it was asked for. */
+/** A requested summary. */
 interface SummaryQuery {
   readonly filters: DecisionFilters & { readonly start: string; readonly end: string };
   readonly by: readonly SummaryDimension[];
@@ -26,7 +26,7 @@ interface SummaryQuery {
   readonly limit: number;
 }
 
-/** Reads what a summary is asked for: the 24 hours before `end`, or before now, where no start is given. Throws as `readDecisionQuery` does. */
+/** Parses the request of a summary: the 24 hours before `end`, or before now, if no start is given. Throws as `readDecisionQuery` does. */
 export const readSummaryQuery = (query: SummariseDecisionsQuery, now: number): SummaryQuery => {
   const { by = 'asset', bucket = 'hour', limit: asked, ...parameters } = query;
   const end = parameters.end ?? new Date(now).toISOString();
@@ -35,22 +35,22 @@ export const readSummaryQuery = (query: SummariseDecisionsQuery, now: number): S
   const filters = readFilters({ ...parameters, start, end });
   return {
     filters: { ...filters, start: filters.start ?? start, end: filters.end ?? end },
-    by: by.split(',') as SummaryDimension[], // as its pattern says
+    by: by.split(',') as SummaryDimension[], // by its pattern
     ...{ bucket, limit },
   };
 };
 
 interface SummaryOptions {
-  /** Whether the access sees everything: then it is told what is missing. */
+  /** Whether the access is unrestricted: only then are missing messages reported. */
   readonly seesAll: boolean;
   /** Epoch ms. */
   readonly now: number;
-  /** Moment up to which everything that was decided has been stored, epoch ms; undefined: not known. */
+  /** Moment up to which all decisions have been stored, epoch ms; undefined: unknown. */
   readonly collectedTo: number | undefined;
   readonly retentionDays: number;
 }
 
-/** Sums up what was asked for. */
+/** Computes a summary. */
 export const summarise = async (
   answers: DecisionAnswers,
   { filters, by, bucket, limit }: SummaryQuery,
@@ -76,7 +76,7 @@ const missingOf = async (
   const settledBefore = at(known - SETTLES_MS);
   const missing = await answers.findMissing({
     ...{ ...range, settledBefore, silentBefore: at(known - SILENT_MS), most: MOST_MISSING },
-    // A day later than the oldest that is kept: rows of the day before are removed as time goes on.
+    // A day later than the oldest kept one, since rows of the oldest day are being removed.
     knownFrom: `${at(now - (retentionDays - 2) * DAY_MS).slice(0, 10)}T00:00:00Z`,
   });
   return { missing: [...missing], missing_until: settledBefore };
@@ -85,7 +85,7 @@ const missingOf = async (
 const toGroup = ({ kind, slug, assetId, versionId, status, time, ...sums }: DecisionGroup): DecisionGroupSums => ({
   ...(kind === undefined ? {} : { type: kind }),
   ...(slug === undefined ? {} : { name: slug }),
-  ...((assetId ?? null) === null ? {} : { asset_id: assetId as string }), // not null, as asked just now
+  ...((assetId ?? null) === null ? {} : { asset_id: assetId as string }), // not null, as checked above
   ...((versionId ?? '') === '' ? {} : { version_id: versionId }), // likewise
   ...(status === undefined ? {} : { status }),
   ...(time === undefined ? {} : { time }),

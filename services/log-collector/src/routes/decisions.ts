@@ -14,16 +14,16 @@ import { entriesOf, readEntries } from '../queries/read-entries';
 import { readSummaryQuery, summarise } from '../queries/summary';
 
 const MIB = 1_048_576;
-/** Characters of requests and responses of one page; it ends before it exceeds them, with one decision at least. */
+/** Maximum characters of requests and responses of one page; it has at least one decision. */
 const MOST_OF_PAGE = 16 * MIB;
-/** The same of one decision that is asked for alone. */
+/** The same for a single requested decision. */
 const MOST_OF_ONE = 64 * MIB;
 
 interface DecisionRoutesOptions {
   readonly store: DecisionStore;
   /** Days of the log table. */
   readonly retentionDays: number;
-  /** Epoch ms; undefined where it is not known. */
+  /** Epoch ms; undefined if unknown. */
   readonly collectedTo: () => number | undefined;
 }
 

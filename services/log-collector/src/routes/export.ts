@@ -6,18 +6,18 @@ import { parquetOf } from '../queries/decisions-parquet';
 import { type DecisionStore } from '../queries/decision-store';
 import { exportDecisions, readExportFilters } from '../queries/export-decisions';
 
-/** What the description of the call says. */
+/** The operation of the call. */
 const LIMITS = { decisions: 1_000_000, durationMs: 600_000, fileBytes: 1_073_741_824 };
-/** Exports that a process writes at once; each reads a page into memory. */
+/** Maximum concurrent exports of a process; each reads a page into memory. */
 const MOST_AT_ONCE = 4;
-/** Of these, those that are written as Parquet, each by a process of its own. */
+/** Maximum of these that are written as Parquet, each by its own process. */
 const MOST_FILES_AT_ONCE = 2;
 const RETRY_AFTER_S = 10;
 
 interface ExportRoutesOptions {
   readonly store: DecisionStore;
   readonly logger: Logger;
-  /** A folder below which Parquet files are made. */
+  /** The folder below which Parquet files are made. */
   readonly fileFolder: string;
   /** Memory of a process that writes a Parquet file, bytes. */
   readonly fileMemoryBytes: number;
@@ -46,7 +46,7 @@ export const exportRoutes = ({
   ];
 };
 
-/** Lets so many run at once; what would be more throws `overloaded` when it is begun. */
+/** Bounds concurrent runs; starting one more throws `overloaded`. */
 const limited = (most: number, what: string) => {
   let running = 0;
   return async function* <T>(pieces: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {

@@ -3,16 +3,16 @@ import { type Readiness } from '@decision/service-kit';
 import { type ArchiveStatus } from '../archiving/start-archive';
 import { type SinkStatus } from '../sinks/start-sinks';
 
-/** Source of the health body. */
+/** Input of the health body. */
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
-  /** What keeps the database from being used since the start, as a sentence; undefined once it could be. */
+  /** Why the database cannot be used since the start, as a sentence; undefined once it could be used. */
   readonly waitingFor: () => string | undefined;
-  /** Undefined where no broker is configured. */
+  /** Undefined if no broker is configured. */
   readonly subscriberStatus: () => SubscriberStatus | undefined;
-  /** Undefined, or absent, where there is no archive. */
+  /** Undefined or absent without an archive. */
   readonly archiveStatus?: () => ArchiveStatus | undefined;
-  /** Default: there are no sinks. */
+  /** Default: no sinks. */
   readonly sinkStatus?: () => readonly SinkStatus[];
 }
 
@@ -26,9 +26,9 @@ interface HealthBody {
     readonly partitions: number;
     readonly queued: number;
   };
-  /** The archive, where there is one; a failing one holds up nothing else. */
+  /** The archive, if any; its failures affect nothing else. */
   readonly archive?: ArchiveStatus;
-  /** Sinks; a failing one holds up nothing else, so it does not make the service degraded. */
+  /** Sinks; a failing one affects nothing else, so it does not make the service degraded. */
   readonly sinks: readonly SinkStatus[];
 }
 
@@ -57,7 +57,7 @@ export const readHealth = async ({
   };
 };
 
-/** Ready once the database can be used, and while it answers: questions are answered from it, also while the broker is away. */
+/** Ready once the database can be used, and while it answers. Questions are answered from it even while the broker is away. */
 export const readReadiness = async ({ pingDatabase, waitingFor }: HealthSource): Promise<Readiness> => {
   const reason = waitingFor();
   if (reason !== undefined) return { ready: false, reason };

@@ -6,13 +6,10 @@ import { type CollectorConfig } from '../config';
 
 type SinksConfig = Pick<CollectorConfig, 'sinks' | 'sinkDeadLetterDir' | 'sinkDeadLetterBytes' | 'mqTopicPrefix'>;
 
-/** Bytes of a file of sinks, or of a secret, at most. */
+/** Maximum bytes of a file of sinks, or of a secret. */
 const LARGEST_FILE = 1_048_576;
 
-/**
- * Reads the sinks that the configuration names, and makes their files of dead letters; none where it names none. Rejects with `StartRefusal`
- * that tells everything that is wrong.
- */
+/** Reads the configured sinks, if any, and makes their dead-letter files. Rejects with `StartRefusal` that lists all faults. */
 export const openSinks = async (config: SinksConfig): Promise<readonly SinkSettings[]> => {
   const { sinks: path, sinkDeadLetterDir: folder, mqTopicPrefix } = config;
   if (path === undefined) return [];
@@ -50,7 +47,7 @@ const readOrTell = (path: string, problems: string[]): string | undefined => {
   }
 };
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown'; // only asked for a code
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown'; // only used for its code
 
 const prepareDeadLetters = async (
   sinks: readonly SinkSettings[],

@@ -1,7 +1,7 @@
 import { createLogger, createMetrics } from '@decision/service-kit';
 import { createSinkMetrics } from './sink-metrics';
 
-it('says once an hour what a sink was sent, and of failures once a minute', () => {
+it('logs the decisions sent to a sink once per hour, and failures once per minute', () => {
   const lines: [string, object][] = [];
   const logger = createLogger({ service: 'test', level: 'silent' });
   const noting = (fields: object, message: string) => void lines.push([message, fields]);

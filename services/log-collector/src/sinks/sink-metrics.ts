@@ -5,21 +5,21 @@ import { type Logger, type Metrics } from '@decision/service-kit';
 const SEND_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** Failures of one sink within this time share a log line, ms. */
 const WARN_EVERY_MS = 60_000;
-/** One log line of this time says what a sink was sent, ms; it comes with the next decision. */
+/** Interval of the log line about decisions sent to a sink, ms; it is written with the next decision. */
 const REPORT_EVERY_MS = 3_600_000;
-/** What can become of a decision; `lost`: messages that the topic gave up before the sink was sent them. */
+/** Outcomes of a decision; `lost`: messages that the topic deleted before they were sent. */
 const OUTCOMES = ['sent', 'dead_lettered', 'filtered', 'unreadable', 'lost'] as const;
 
-/** Tells of one sink. */
+/** Reports about one sink. */
 export interface SinkObserver extends DeliveryObserver {
-  /** Decisions that the sink is not sent, and messages that cannot be read. */
+  /** Decisions that are not sent to the sink, and messages that cannot be read. */
   passedOver(counts: { readonly filtered: number; readonly unreadable: number }): void;
   readonly onEvent: NonNullable<SubscriberOptions['onEvent']>;
-  /** Exports what waits for it. */
+  /** Exports its pending messages. */
   follow(subscriber: Subscriber): void;
 }
 
-/** Counts and times what sinks are sent. */
+/** Counts and times deliveries to sinks. */
 export const createSinkMetrics = (
   metrics: Metrics,
   logger: Logger,

@@ -28,7 +28,7 @@ interface StartSinksOptions {
   readonly stopper: Stopper;
 }
 
-/** How a sink is. */
+/** State of a sink. */
 export interface SinkStatus {
   readonly name: string;
   /** Whether it reads the topic. */
@@ -43,14 +43,17 @@ interface Sinks {
   status(): readonly SinkStatus[];
 }
 
-/** Messages that wait for a sink at most, in batches of it. */
+/** Maximum messages that wait for a sink, in batches. */
 const QUEUED_BATCHES = 10;
-/** Between attempts to handle messages again: attempts to send them have pauses of their own. */
+/** Pause before messages are handled again, ms; attempts to send them have their own pauses. */
 const RETRY = { initialMs: 1_000, maxMs: 5_000 };
-/** What is being sent may take as long when the service ends, ms: it comes again afterwards. */
+/** How long a running request may take when the service stops, ms: its decisions are sent again later. */
 const DRAIN_MS = 2_000;
 
-/** Starts the sinks: each reads the topic in a group of its own, so that none holds up another, or a store. They are stopped with the service. */
+/**
+ * Starts the sinks: each reads the topic in its own group, so that none delays another, or a store
+ * (docs/adr/0054-sinks-are-consumer-groups.md). They are stopped with the service.
+ */
 export const startSinks = ({ sinks, ...options }: StartSinksOptions): Sinks => {
   const observerOf = createSinkMetrics(options.metrics, options.logger, Date.now);
   const running = sinks.map((sink) => startSink(sink, observerOf(sink.name), options));
@@ -78,7 +81,7 @@ const startSink = (
     sessionTimeoutMs: config.sessionTimeoutMs,
     heartbeatIntervalMs: config.heartbeatIntervalMs,
     ...{ maxQueued: QUEUED_BATCHES * sink.batch.records, maxQueuedBytes: config.sinkBufferBytes },
-    // What is handled at once is about one request: others of this process have their turn between two.
+    // Messages handled at once make about one request, with a yield between two.
     ...{ maxBatch: sink.batch.records, maxBatchBytes: sink.batch.bytes, retry: RETRY },
     onEvent: observer.onEvent,
     handle: (messages) => delivery.deliver(recordsOf(messages, sink, observer), ending.signal),
@@ -92,7 +95,7 @@ const startSink = (
       return { name: sink.name, ready: reason === undefined, failing: delivery.isFailing(), queued };
     },
     stop: async (drainMs: number): Promise<void> => {
-      // Nothing is to be expected of a sink that does not answer.
+      // Do not wait for a sink that does not answer.
       const stopped = subscriber.stop({ drainMs: delivery.isFailing() ? 0 : drainMs });
       await settledWithin(stopped, delivery.isFailing() ? 0 : drainMs);
       ending.abort();
@@ -106,7 +109,7 @@ const recordsOf = (messages: readonly SubscribedMessage[], sink: SinkSettings, o
   let [filtered, unreadable] = [0, 0];
   const wanted = messages.flatMap((message) => {
     const { records, reason } = readMessage(message.value, message.header('form') === 'list');
-    // A producer also reports how far it has counted: such a message holds no decision.
+    // A producer also reports its count: such a message contains no decision.
     if (records.length === 0 && reason !== undefined) unreadable += 1;
     const passing = records.filter((record) => passes(sink.filter, record));
     filtered += records.length - passing.length;

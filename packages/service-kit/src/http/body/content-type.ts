@@ -32,14 +32,14 @@ export const LINES_TYPE = LINES_MEDIA_TYPE;
 
 const LINES = /^application\/x-ndjson(?:\s*;\s*charset="?utf-?8"?)?$/i;
 
-/** The forms in which many inputs and results travel: JSON, or one JSON value a line. */
+/** The formats of many inputs and results: JSON, or one JSON value per line. */
 export type BodyForm = 'list' | 'lines';
 
-/** Whether a content type means one JSON value a line. */
+/** Whether a content type means one JSON value per line. */
 export const isLinesType = (contentType: string | undefined): boolean =>
   contentType !== undefined && LINES.test(contentType.trim());
 
-/** The form of an answer: that which the client accepts, else the usual one. */
+/** The format of an answer: the one that the client accepts, else the default. */
 export const formOfAnswer = (accept: string | undefined, usual: BodyForm): BodyForm => {
   const accepted = (accept ?? '')
     .toLowerCase()

@@ -13,7 +13,7 @@ const fault = (body: string | Buffer): Record<string, unknown> => {
   return { code: 'none' };
 };
 
-it('reads whatever JSON.stringify writes', () => {
+it('reads everything that JSON.stringify writes', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) =>
       expect(parse(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value))),
@@ -21,7 +21,7 @@ it('reads whatever JSON.stringify writes', () => {
   );
 });
 
-it('drops a byte order mark, and keeps a key named __proto__ what it is', () => {
+it('drops a byte order mark, and keeps a key named __proto__', () => {
   expect(parse('\uFEFF{"a":1}')).toEqual({ a: 1 });
   const value = parse('{"__proto__":{"x":1}}') as Record<string, unknown>;
   expect(Object.keys(value)).toEqual(['__proto__']);
@@ -63,7 +63,7 @@ describe('bytes that are not UTF-8', () => {
 describe('nesting', () => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
-  it('is accepted to the limit and refused one past it', () => {
+  it('is accepted up to the limit and refused beyond it', () => {
     expect(fault(nested(MAX_JSON_DEPTH))).toEqual({ code: 'none' });
     expect(fault(nested(MAX_JSON_DEPTH + 1))).toMatchObject({ code: 'invalid_request', position: MAX_JSON_DEPTH });
     expect(fault('{"a":'.repeat(2_000) + '1' + '}'.repeat(2_000))).toMatchObject({ code: 'invalid_request' });
@@ -73,7 +73,7 @@ describe('nesting', () => {
     expect(fault(nested(1_000_000))).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('counts no bracket inside a text, and no quote behind a backslash', () => {
+  it('counts no bracket inside a text, and no quote after a backslash', () => {
     expect(tooDeepAt('["[[[[[[", "\\"[[[[", "\\\\"]', 1)).toBe(-1);
     expect(tooDeepAt('["\\\\", [[]]]', 2)).toBe(8);
   });

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type ErrorCode, type JsonProblem, parseJson, ServiceError } from '@decision/contracts';
 
 /**
- * How deep a body may nest. Real documents stay below twenty; deeper bodies are made to overflow the stack of code that walks them, such as
+ * Maximum nesting of a body. Real documents stay below twenty; deeper bodies are attempts to overflow the stack of recursive code, such as
  * `JSON.stringify` at some thousands.
  */
 export const MAX_JSON_DEPTH = 1_000;
@@ -15,7 +15,7 @@ const BYTE_ORDER_MARK = /^\uFEFF/;
  */
 export const parseJsonBody = (bytes: Buffer): unknown => parseJsonBytes(bytes, 'body');
 
-/** As {@link parseJsonBody}, of one line of a body of lines; places count from the beginning of the line. */
+/** As {@link parseJsonBody}, for one line of a body of lines; positions are relative to the line. */
 export const parseJsonLine = (bytes: Buffer): unknown => parseJsonBytes(bytes, 'line');
 
 /** Name of the bytes in sentences. */
@@ -66,16 +66,16 @@ const where = ({ line, column }: TextPosition): string => `at line ${line}, colu
 const REPLACEMENT = '\uFFFD';
 const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT);
 
-/** First fault of bytes that are known not to be UTF-8. */
+/** The first fault of bytes that are not valid UTF-8. */
 interface Utf8Fault {
-  /** The text with the bad bytes replaced; correct up to `position`. */
+  /** The text with invalid bytes replaced; correct up to `position`. */
   readonly text: string;
   /** Characters from 0. */
   readonly position: number;
   readonly byte: number;
 }
 
-/** Finds the first byte at which the bytes stop being UTF-8: the first replacement that was not itself sent. One pass. */
+/** Finds the first invalid byte: the first replacement character that the bytes do not contain themselves. One pass. */
 export const findUtf8Fault = (bytes: Buffer): Utf8Fault => {
   const text = bytes.toString('utf8');
   let offset = 0;
@@ -90,7 +90,7 @@ export const findUtf8Fault = (bytes: Buffer): Utf8Fault => {
   return { text, position: text.length, byte: 0 };
 };
 
-/** A place in text, as error answers name it. */
+/** A position in text, as error answers give it. */
 interface TextPosition {
   /** Characters from 0. */
   readonly position: number;
@@ -128,22 +128,22 @@ export const tooDeepAt = (json: string, maxDepth: number): number => {
   return -1;
 };
 
-/** The position of the quote that closes the string that opens at `start`. */
+/** The position of the quote that closes the string opened at `start`. */
 const endOfString = (json: string, start: number): number => {
   let at = start + 1;
   while (at < json.length && json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at;
 };
 
-/** How a body in JSON spells U+0000; a control character as it is would be no JSON. */
+/** The escape of U+0000 in JSON; the plain control character is not valid JSON. */
 const ESCAPED = '\\u0000';
 
 /** Message for a text with U+0000, as the end of a sentence. */
 export const UNSTORABLE_TEXT = 'holds the character U+0000, which no text may hold';
 
 /**
- * Refuses a body that holds U+0000 in a text or key (V19), and names the first place: the database keeps it in a document and then fails at every
- * statement that looks into that, whoever asks. Throws `code`. `given` is what the bytes say.
+ * Refuses a body with U+0000 in a text or key (V19), and names the first place: the database would store it in a document and then fail
+ * every statement that reads into that document. Throws `code`. `given` is the parsed body.
  */
 export const requireStorable = (given: unknown, bytes: Buffer, code: ErrorCode): void => {
   const path = findUnstorableText(given, bytes);
@@ -154,7 +154,7 @@ export const requireStorable = (given: unknown, bytes: Buffer, code: ErrorCode):
   });
 };
 
-/** A JSON pointer to the first text or key with U+0000 in what JSON says; without its escape in the JSON nothing is looked at. */
+/** A JSON pointer to the first text or key with U+0000; nothing is searched if the JSON does not contain its escape. */
 export const findUnstorableText = (given: unknown, json: Buffer | string): string | undefined =>
   json.includes(ESCAPED) ? findUnstorable(given) : undefined;
 
@@ -164,7 +164,7 @@ interface OpenPart {
   readonly key: string;
 }
 
-/** Iterative: a document may be nested deeper than the stack. */
+/** Iterative, since a document may nest deeper than the stack. */
 const findUnstorable = (given: unknown): string | undefined => {
   const open: OpenPart[] = [{ value: given, parent: undefined, key: '' }];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
@@ -172,7 +172,7 @@ const findUnstorable = (given: unknown): string | undefined => {
     if (part.key.includes(NUL) || (typeof value === 'string' && value.includes(NUL))) return pointerTo(part);
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, member] of Object.entries(value)) {
-      // Most of a table are numbers, and text without it.
+      // Fast path: most values of a table are numbers, and texts without U+0000.
       if (typeof member === 'object' || key.includes(NUL) || (typeof member === 'string' && member.includes(NUL)))
         open.push({ value: member, parent: part, key });
     }

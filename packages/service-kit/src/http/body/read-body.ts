@@ -11,7 +11,7 @@ export interface ReadBodyOptions {
   readonly limitName?: string | undefined;
   /** How long the client may take, in ms. Default 60,000. */
   readonly timeoutMs?: number;
-  /** Gives up with its reason. */
+  /** Aborts the reading with its reason. */
   readonly signal?: AbortSignal;
   /** Called with the size so far, packed and then unpacked; an error that it throws ends the reading. */
   readonly onSize?: ((bytes: number) => void) | undefined;
@@ -21,9 +21,9 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Reads the whole body as bytes, decompressed. Throws `payload_too_large` as soon as the limit is known to be passed,
- * `unsupported_media_type` for an unknown content encoding, `invalid_request` for damaged data and for a body that is too slow, and
- * {@link ClientGone} where the client went away.
+ * Reads the whole body as bytes, decompressed. Throws `payload_too_large` as soon as the limit is known to be exceeded,
+ * `unsupported_media_type` for an unknown content encoding, `invalid_request` for damaged data and for a body that is too slow, and {@link
+ * ClientGone} if the client went away.
  */
 export const readBody = async (request: IncomingMessage, options: ReadBodyOptions): Promise<Buffer> => {
   const coding = contentCodingOf(request.headers['content-encoding']);
@@ -41,10 +41,10 @@ export const readBody = async (request: IncomingMessage, options: ReadBodyOption
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
-/** The announced size in bytes; NaN where none is announced. */
+/** The announced size in bytes; NaN if none is announced. */
 export const declaredBytes = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? NaN);
 
-/** The refusal of a body over the limit, also used before any of it was read. */
+/** The refusal of a body above the limit, also used before any of it is read. */
 export const bodyTooLarge = (limitBytes: number, limitName: string | undefined): ServiceError =>
   new ServiceError(
     'payload_too_large',
@@ -101,7 +101,7 @@ const reasonOf = (signal: AbortSignal | undefined): Error =>
 export const bodyTooSlow = (timeoutMs: number): ServiceError =>
   new ServiceError('invalid_request', `The body did not arrive within ${timeoutMs} ms.`, { timeout_ms: timeoutMs });
 
-/** How a body is packed on the wire. */
+/** The content coding of a body. */
 export type ContentCoding = 'identity' | 'gzip' | 'deflate' | 'br';
 
 const CODINGS: Readonly<Record<string, ContentCoding>> = {
@@ -136,8 +136,8 @@ const UNPACK: Readonly<Record<Exclude<ContentCoding, 'identity'>, Unpack>> = {
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Unpacks a body. Stops at the limit: a bomb costs no more than `limitBytes` of memory. Throws what `tooLarge` makes past the limit and
- * `invalid_request` for data that is not of this coding.
+ * Decompresses a body. Stops at the limit: a decompression bomb costs no more than `limitBytes` of memory. Throws the error of `tooLarge`
+ * beyond the limit and `invalid_request` for data that is not of this coding.
  */
 export const unpack = async (
   packed: Buffer,

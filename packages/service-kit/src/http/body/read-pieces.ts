@@ -8,9 +8,9 @@ import { bodyTooLarge, type ContentCoding, contentCodingOf, declaredBytes } from
 interface BodyPiecesOptions {
   /** Largest body in bytes, before and after decompression. */
   readonly limitBytes: number;
-  /** Epoch ms by which the whole body must be there. */
+  /** Epoch ms by which the whole body must have arrived. */
   readonly deadline: number;
-  /** How long the client may send nothing while it is waited for, ms; the time in which nobody asks for a piece does not count. */
+  /** How long the client may send nothing while a piece is awaited, ms; time in which no piece is awaited does not count. */
   readonly stalledMs: number;
   /** Aborted, with its reason, when the client goes away. */
   readonly signal: AbortSignal;
@@ -27,8 +27,8 @@ const UNPACKERS: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => Trans
 
 /**
  * The body of a request in pieces, decompressed, read only as fast as they are taken. Throws `payload_too_large` as soon as the limit is
- * passed, `unsupported_media_type` for an unknown encoding, `invalid_request` for damaged data, `deadline_exceeded` for a body that
- * takes too long, and the reason of the signal. What is not read stays with the request.
+ * exceeded, `unsupported_media_type` for an unknown encoding, `invalid_request` for damaged data, `deadline_exceeded` for a body that takes
+ * too long, and the reason of the signal. Unread parts stay with the request.
  */
 export async function* readPieces(
   request: IncomingMessage,
@@ -50,7 +50,7 @@ export async function* readPieces(
       yield piece;
     }
   } catch (error) {
-    // The response learns of a lost connection a moment after the request does.
+    // The response notices a lost connection a moment after the request does.
     if (request.destroyed && !request.complete) await nextTurn();
     throw readable(error, coding, options.signal);
   } finally {
@@ -71,7 +71,7 @@ const nextWithin = async (reader: PieceReader, stalledMs: number): Promise<Buffe
   }
 };
 
-/** Damaged data must not end the request itself: the client is still to be answered on its connection. */
+/** Damaged data must not end the request itself: the client must still be answered on its connection. */
 const openStream = (request: IncomingMessage, coding: ContentCoding): Readable => {
   if (coding === 'identity') return request;
   const unpacker = UNPACKERS[coding]();
@@ -86,7 +86,7 @@ const closeUnpacker = (request: IncomingMessage, unpacker: Readable): void => {
   unpacker.on('error', () => undefined).destroy();
 };
 
-/** Ends the reading at the deadline and when the client goes away; returns what undoes this. */
+/** Ends the reading at the deadline and when the client goes away; returns a function that cancels this. */
 const interrupt = (reader: PieceReader, { deadline, signal }: BodyPiecesOptions): (() => void) => {
   const onAbort = (): void => reader.fail(reasonOf(signal));
   const timer = setTimeout(() => reader.fail(tooSlow()), Math.max(deadline - Date.now(), 0));
@@ -130,7 +130,7 @@ class PieceReader {
     stream.on('data', this.onData).on('end', this.onEnd).on('error', this.fail).on('close', this.onClose).pause();
   }
 
-  /** The next piece; undefined at the end. Rejects with the stream's error, or with what {@link fail} was given. One call at a time. */
+  /** The next piece; undefined at the end. Rejects with the stream's error, or with that of {@link fail}. One call at a time. */
   async next(): Promise<Buffer | undefined> {
     while (this.pieces.length === 0 && !this.ended && this.failure === undefined) {
       const woken = new Promise<void>((resolve) => (this.wake = resolve));
@@ -141,13 +141,13 @@ class PieceReader {
     return this.pieces.shift();
   }
 
-  /** Ends the reading with an error, now if it is waiting. */
+  /** Ends the reading with an error, at once if it is waiting. */
   readonly fail = (error: Error): void => {
     this.failure ??= error;
     this.wake();
   };
 
-  /** Lets go of the stream, which is left paused. */
+  /** Detaches from the stream, which stays paused. */
   close(): void {
     this.stream.off('data', this.onData).off('end', this.onEnd).off('error', this.fail).off('close', this.onClose);
   }
