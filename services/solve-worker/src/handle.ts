@@ -102,10 +102,10 @@ const solveChunk = async (
 
 type Threads = Pick<EvaluationThreads, 'solve' | 'solveFirst'>;
 
-const lettingOthersBegin = (threads: Threads, letNextBegin: () => void): Pick<Threads, 'solve'> => ({
-  solve: (job, deadline) => {
+const lettingOthersBegin = (threads: Threads, letNextBegin: () => void): Pick<Threads, 'solveFirst'> => ({
+  solveFirst: (jobs, deadline) => {
     letNextBegin();
-    return threads.solve(job, deadline);
+    return threads.solveFirst(jobs, deadline);
   },
 });
 
