@@ -1,6 +1,7 @@
 import { joinResults, type RuleTable, ServiceError } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
 import { type SolvedInput, solvedInput } from '@decision/execution';
+import { readInput, solveInput } from './evaluate';
 import { type ChunkEnvelope, evaluateChunk } from './evaluate-chunk';
 
 const chunkTable: RuleTable = {
@@ -171,4 +172,54 @@ it('sends an input that takes long to a thread alone, and evaluates those beside
   const solved = await evaluateChunk(patterns, Buffer.from(chunk), envelope, thread);
   expect(solved.map(({ result }) => result)).toEqual(['{}', '"long"', '{}', '"long"']);
   expect(asked).toEqual([[long], [long]]);
+});
+
+describe('the reading of a chunk', () => {
+  const INPUTS = [
+    '{"weight":2}',
+    ' {"note":"Zürich \\u00e4 \\n","weight":2000,"list":[1,{"a":[]}]} ',
+    '{"weight":1,"weight":2}',
+    '{"weight":"2"}',
+    '{"weight":[2]}',
+    '{"weight":1.5,"id":"1234567890123456789"}',
+    '{"weight":2,"id":1234567890123456789}',
+    '{"weight":2,"deep":[{"a":1e999}]}',
+    '{"weight":2,"note":"\u0001"}',
+    '{"weight":2,}',
+    '{"weight":2}}',
+    '{"weight":2',
+    '{"weight":-0.0}\r',
+    '{"weight":2,"emoji":"😀"}',
+    '{"__proto__":{"weight":2}}',
+    '{"extra":4}',
+    '',
+    '7',
+    'null',
+  ];
+  const formulas = compileRule({
+    requestSchema: [{ key: 'weight', type: 'number' }],
+    responseSchema: [{ key: 'sum', type: 'function' }],
+    conditions: [{ request: {}, response: { sum: { value: 'weight + 1' } } }],
+  });
+  const withoutTime = (solved: SolvedInput) => ({ ...solved, durationUs: 0 });
+
+  it.each([
+    ['all at once', INPUTS],
+    ['text without numbers of many digits', INPUTS.filter((input) => !/\d{16}|e999/.test(input))],
+    ['bytes that are no text among them', [...INPUTS, Buffer.from([0x22, 0xff, 0x22])]],
+  ])('answers and keeps what each input alone does: %s', async (_what, inputs) => {
+    const bytes = inputs.map((input) => Buffer.from(input));
+    const chunk = Buffer.concat(bytes.flatMap((input) => [input, Buffer.from('\n')]));
+    for (const rule of [chunkRule, formulas]) {
+      for (const explain of ['none', 'brief'] as const) {
+        const solved = await evaluateChunk(rule, chunk, { ...envelope, explain });
+        const alone = bytes.map((input) => {
+          const one = solveInput(rule, readInput(input, 'input'), { ...envelope, explain }, undefined);
+          if (one instanceof Promise) throw new TypeError('It was not evaluated here.');
+          return withoutTime(one);
+        });
+        expect(solved.map(withoutTime)).toEqual(alone);
+      }
+    }
+  });
 });

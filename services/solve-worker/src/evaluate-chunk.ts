@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { chunkInputs, type ChunkKind, limits, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
-import { type CompiledRule } from '@decision/engine';
+import { type ChunkKind, limits, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
+import { type CompiledRule, fieldsReadBy } from '@decision/engine';
 import { type SolvedInput } from '@decision/execution';
-import { readInput, requireThread, solveHere, type SolveInThread } from './evaluate';
+import { optionsOf, readInputs, requireThread, solveHere, type SolveInThread } from './evaluate';
 
 /**
  * Work in a row before heartbeats, fetches and other partitions get their turn, ms (docs/adr/0011-evaluation-in-slices.md). An input is never
@@ -26,21 +26,25 @@ export const evaluateChunk = async (
   inThread?: SolveInThread,
   messageBytes: number = limits.executionMessageBytes.defaultValue,
 ): Promise<readonly SolvedInput[]> => {
-  const { deadline } = envelope;
+  const { deadline, explain } = envelope;
+  const fields = rule !== undefined && explain === 'none' ? fieldsReadBy(rule) : undefined;
+  const options = optionsOf(envelope);
   const slots = new Slots(messageBytes);
   const forThread: InputForThread[] = [];
   let slot = 0;
   let sliceBegan = performance.now();
   let beganAt = sliceBegan;
-  for (const payloadOfOne of chunkInputs(payload)) {
-    const read = readInput(payloadOfOne, 'input');
-    const here = solveHere(rule, read, envelope, inThread);
+  for (const read of readInputs(payload, fields)) {
+    const here = solveHere(rule, read, options, inThread, beganAt);
+    let endedAt: number;
     if (here === undefined) {
       forThread.push({ slot, request: read.request });
       if (rule !== undefined) await solveInThread(forThread.splice(0), slots, inThread);
+      endedAt = performance.now();
+    } else {
+      slots.fill(slot, here);
+      endedAt = beganAt + here.durationUs / 1_000;
     }
-    const endedAt = performance.now();
-    if (here !== undefined) slots.fill(slot, { ...here, durationUs: (endedAt - beganAt) * 1_000 });
     slot += 1;
     beganAt = endedAt;
     if (endedAt - sliceBegan < SLICE_MS) continue;

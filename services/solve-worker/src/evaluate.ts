@@ -1,5 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { type ErrorCode, parseJson, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
+import {
+  chunkInputs,
+  createFieldReader,
+  type ErrorCode,
+  hasOnlyExactNumbers,
+  parseJson,
+  ServiceError,
+  type SolutionRequestEnvelope,
+} from '@decision/contracts';
 import { type CompiledRule, evaluateBriefly, evaluateRule } from '@decision/engine';
 import { type SolvedInput, solvedInput } from '@decision/execution';
 
@@ -22,18 +30,26 @@ export const solveInput = (
   options: Options,
   inThread: SolveInThread | undefined,
 ): SolvedInput | Promise<SolvedInput> =>
-  solveHere(rule, read, options, inThread) ?? requireThread(inThread).one(read.request);
+  solveHere(rule, read, optionsOf(options), inThread, performance.now()) ?? requireThread(inThread).one(read.request);
 
-/** The same at once; undefined where the evaluation belongs in a thread. */
+type EvaluateOptions = Parameters<typeof evaluateRule>[2];
+
+export const optionsOf = ({ receivedAt: now, explain, audience }: Options): EvaluateOptions => ({
+  now,
+  explain,
+  audience,
+});
+
+/** The same at once; undefined where the evaluation belongs in a thread. The input took from `beganAt` on, by `performance.now()`. */
 export const solveHere = (
   rule: CompiledRule | undefined,
   { request, input }: ReadInput,
-  { receivedAt: now, explain, audience }: Options,
+  options: EvaluateOptions,
   inThread: SolveInThread | undefined,
+  beganAt: number,
 ): SolvedInput | undefined => {
-  const beganAt = performance.now();
   const evaluate = inThread === undefined ? evaluateRule : evaluateBriefly;
-  const outcome = input instanceof ServiceError ? input : rule && evaluate(rule, input, { now, explain, audience });
+  const outcome = input instanceof ServiceError ? input : rule && evaluate(rule, input, options);
   return outcome && solvedInput(request, outcome, (performance.now() - beganAt) * 1_000);
 };
 
@@ -63,16 +79,37 @@ const NO_JSON = 'null';
 /** The input in some bytes; `what` names the bytes in sentences. */
 export const readInput = (payload: Buffer, what: 'body' | 'input'): ReadInput => {
   if (!isUtf8(payload)) return { request: NO_JSON, input: fault('invalid_json', `The ${what} is not UTF-8 text.`) };
-  const text = payload.toString('utf8');
-  const parsing = parseJson(text);
-  if (!parsing.ok) {
-    const { kind, reason, position, line, column } = parsing.problem;
-    const isSyntax = kind === 'syntax';
-    const sentence = `The ${what} ${isSyntax ? 'is not JSON' : 'cannot be read exactly'}: ${reason} at position ${position} (line ${line}, column ${column}).`;
-    const input = fault(isSyntax ? 'invalid_json' : 'number_out_of_range', sentence, { position, line, column });
-    return { request: isSyntax ? NO_JSON : text, input };
+  return readText(payload.toString('utf8'), what, false);
+};
+
+/** The inputs of a chunk, in their order. Of inputs that are common in form only the members with the keys `fields` are made, where they are given. */
+export const readInputs = function* (chunk: Buffer, fields?: readonly string[]): Generator<ReadInput> {
+  if (!isUtf8(chunk)) {
+    for (const payload of chunkInputs(chunk)) yield readInput(payload, 'input');
+    return;
   }
-  return { request: text, input: fieldsOf(parsing.value, what) };
+  const text = chunk.toString('utf8');
+  const isExact = hasOnlyExactNumbers(text);
+  const readFields = fields && createFieldReader(fields, isExact);
+  for (let start = 0; start < text.length;) {
+    const found = text.indexOf('\n', start);
+    const end = found < 0 ? text.length : found;
+    const request = text.slice(start, end);
+    const input = readFields?.(text, start, end);
+    yield input === undefined ? readText(request, 'input', isExact) : { request, input };
+    start = end + 1;
+  }
+};
+
+/** `isExact` as of `parseJson`. */
+const readText = (text: string, what: 'body' | 'input', isExact: boolean): ReadInput => {
+  const parsing = parseJson(text, isExact);
+  if (parsing.ok) return { request: text, input: fieldsOf(parsing.value, what) };
+  const { kind, reason, position, line, column } = parsing.problem;
+  const isSyntax = kind === 'syntax';
+  const sentence = `The ${what} ${isSyntax ? 'is not JSON' : 'cannot be read exactly'}: ${reason} at position ${position} (line ${line}, column ${column}).`;
+  const input = fault(isSyntax ? 'invalid_json' : 'number_out_of_range', sentence, { position, line, column });
+  return { request: isSyntax ? NO_JSON : text, input };
 };
 
 const fieldsOf = (value: unknown, what: 'body' | 'input'): ReadInput['input'] => {
