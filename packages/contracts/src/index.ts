@@ -1,6 +1,7 @@
 export * from './cache-keys';
 export * from './entitlements';
 export * from './error-codes';
+export * from './json/field-reader';
 export * from './json/parse-json';
 export * from './json/json-scanner';
 export * from './limits';

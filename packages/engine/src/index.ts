@@ -3,6 +3,7 @@ export { checkRule, type CompileOptions, compileRule, retainedBytesOf } from './
 export { type CompiledRule } from './compile/compiled-rule';
 export { evaluateBriefly, evaluateMany, evaluateRule } from './evaluate/evaluate-rule';
 export { answerFaultInPieces } from './evaluate/answer-size';
+export { fieldsReadBy } from './evaluate/fields-read';
 export { defineOwn, type FieldPath, fieldPath, readOwn } from './match/frame';
 export { operatorCatalogue, operatorNames } from './operators/operator-catalogue';
 export { EXAMPLE_NOW, type OperatorEntry } from './operators/operator-entry';

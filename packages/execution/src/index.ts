@@ -26,9 +26,6 @@ export {
   settleOperations,
 } from './settle-operations';
 export { BRIEFLY_COMPILED_CELLS, createStoredRules, type RuleLibrary } from './rule-library';
-export {
-  answerEvaluations,
-  createEvaluationThreads,
-  type EvaluationJob,
-  type EvaluationThreads,
-} from './threads/evaluation-threads';
+export { answerEvaluations } from './threads/answer-evaluations';
+export { createEvaluationThreads, type EvaluationThreads } from './threads/evaluation-threads';
+export { type EvaluationJob } from './threads/thread-messages';

@@ -19,6 +19,7 @@ import { LRUCache } from 'lru-cache';
 import { type FlowRunner } from './flows/flow-runner';
 import { type RuleLibrary } from './rule-library';
 import { type EvaluationThreads } from './threads/evaluation-threads';
+import { gatherEvaluations } from './threads/gather-evaluations';
 
 /** A rule or flow that was evaluated within an operation. */
 export interface OperationRun {
@@ -53,7 +54,7 @@ interface SettleSurroundings {
   readonly deadline: number;
   readonly library: Pick<RuleLibrary, 'get'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
-  readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
+  readonly threads?: Pick<EvaluationThreads, 'solveFirst'> | undefined;
   /** Undefined: flows cannot run here. */
   readonly flows?: Pick<FlowRunner, 'run'> | undefined;
   /** Enclosing operations, innermost last. Default: none. */
@@ -73,6 +74,11 @@ interface SettleSurroundings {
   readonly onFault: (fault: SettleFault) => void;
 }
 
+/** Dependencies of the instances of one message. */
+interface Settling extends SettleSurroundings {
+  readonly inThread: ReturnType<typeof gatherEvaluations> | undefined;
+}
+
 /** Shared by all operations of this process, which can be hundreds at once (C67). */
 const triedInProcess = new TriedMemory(64 * 1024 * 1024);
 
@@ -81,6 +87,8 @@ const SLICE_MS = 10;
 
 /** Instances of one message that are settled concurrently if flows reach out, since they mostly wait then. */
 const WAITING_AT_ONCE = 8;
+/** The same where a rule runs in threads: its inputs for so many instances go there in one job. */
+const IN_THREADS_AT_ONCE = 32;
 
 /** Share of the remaining time that is reserved for returning the answer and writing its results, and its maximum, ms. */
 const KEPT_PART = 0.1;
@@ -91,7 +99,8 @@ export const inputHash = (text: string): string => hash('sha256', text, 'base64u
 
 /**
  * Settles the instances of a request, in slices; answers the state of each, in the same order
- * (docs/adr/0019-workers-settle-contexts-api-writes.md). They run one after the other, except that flows which reach out overlap.
+ * (docs/adr/0019-workers-settle-contexts-api-writes.md). They run one after the other, except that flows which reach out, and rules that run in
+ * threads, overlap.
  */
 export const settleOperations = async (
   request: SettleRequest,
@@ -99,10 +108,13 @@ export const settleOperations = async (
 ): Promise<readonly SettledInstance[]> => {
   const model = surroundings.models.get(surroundings.workspaceId, request);
   const { deadline } = surroundings;
-  const within = {
+  const endsAt = deadline - Math.min(Math.max(deadline - Date.now(), 0) * KEPT_PART, KEPT_MS);
+  const { threads, workspaceId } = surroundings;
+  const within: Settling = {
     ...surroundings,
-    deadline: deadline - Math.min(Math.max(deadline - Date.now(), 0) * KEPT_PART, KEPT_MS),
+    deadline: endsAt,
     onFault: eachOnce(surroundings.onFault),
+    inThread: threads && gatherEvaluations({ threads, workspaceId, now: request.now, deadline: endsAt }),
   };
   const ports = portsOf(request, within);
   const ancestors = ancestorsOf(request.contextId, surroundings.within);
@@ -117,9 +129,25 @@ export const settleOperations = async (
       await ports.pause();
     }
   };
-  const waits = request.assets.some(({ flow }) => flow?.reachesOut === true);
-  await Promise.all(Array.from({ length: waits ? WAITING_AT_ONCE : 1 }, work));
+  await Promise.all(Array.from({ length: await settledAtOnce(request, surroundings) }, work));
   return settled;
+};
+
+/** How many instances are settled at once. */
+const settledAtOnce = async (
+  { assets, instances }: SettleRequest,
+  { threads, library, workspaceId }: SettleSurroundings,
+): Promise<number> => {
+  if (assets.some(({ flow }) => flow?.reachesOut === true)) return WAITING_AT_ONCE;
+  if (threads === undefined || instances.length === 1) return 1;
+  const rules = assets.filter(({ flow }) => flow === undefined);
+  // What cannot be loaded is the failure of each instance that needs it.
+  const isCompiledHere = (rule: BoundAsset): Promise<boolean> =>
+    library.get(workspaceId, versionOf(rule)).then(
+      (compiled) => compiled !== undefined,
+      () => true,
+    );
+  return (await Promise.all(rules.map(isCompiledHere))).includes(false) ? IN_THREADS_AT_ONCE : 1;
 };
 
 /** Keys of the flows of a context that run in enclosing operations (C68). */
@@ -218,7 +246,7 @@ interface AssetToRun {
 
 type Evaluated = Pick<OperationRun, 'outcome' | 'durationUs'>;
 
-const evaluateAsset = async (run: AssetToRun, surroundings: SettleSurroundings): Promise<AssetAnswer> => {
+const evaluateAsset = async (run: AssetToRun, surroundings: Settling): Promise<AssetAnswer> => {
   const { asset, inputs, instance } = run;
   const evaluate = asset.flow === undefined ? evaluateRuleOf : evaluateFlowOf;
   const evaluated = await evaluate(run, surroundings).catch(failureOf);
@@ -236,14 +264,13 @@ const evaluateAsset = async (run: AssetToRun, surroundings: SettleSurroundings):
 
 const evaluateRuleOf = async (
   { asset, inputs, request: { now } }: AssetToRun,
-  surroundings: SettleSurroundings,
+  surroundings: Settling,
 ): Promise<Evaluated> => {
   const { library, workspaceId } = surroundings;
   const rule = await library.get(workspaceId, versionOf(asset));
   const beganAt = performance.now();
-  const outcome =
-    evaluateHere(rule, inputs, now, surroundings) ?? (await evaluateInThread(asset, inputs, now, surroundings));
-  if (outcome instanceof ServiceError) throw outcome;
+  const outcome = evaluateHere(rule, inputs, now, surroundings);
+  if (outcome === undefined) return evaluateInThread(asset, inputs, surroundings);
   return { outcome, durationUs: (performance.now() - beganAt) * 1_000 };
 };
 
@@ -316,17 +343,14 @@ const evaluateHere = (
 const evaluateInThread = async (
   { effectiveVersion: versionId }: BoundAsset,
   inputs: Facts,
-  now: number,
-  { threads, workspaceId, deadline }: SettleSurroundings,
-): Promise<RuleOutcome | ServiceError> => {
-  if (threads === undefined) return new ServiceError('internal_error', 'There is no thread for long evaluations.');
-  const job = { workspaceId, versionId, request: JSON.stringify(inputs), now, explain: 'none' } as const;
-  const solved = await threads.solve(job, deadline).catch(failureOf);
-  if (solved instanceof ServiceError) return solved;
-  const { error, result, matched } = solved;
-  if (error === undefined) return { ok: true, output: JSON.parse(result) as Facts, matched }; // outputs are an object
-  if (error.code !== 'evaluation_failed') return error;
-  return { ok: false, error: { code: error.code, message: error.message, details: error.details } };
+  { inThread }: Settling,
+): Promise<Evaluated> => {
+  if (inThread === undefined) throw new ServiceError('internal_error', 'There is no thread for long evaluations.');
+  const { error, result, matched, durationUs } = await inThread(versionId, JSON.stringify(inputs));
+  if (error === undefined) return { outcome: { ok: true, output: JSON.parse(result) as Facts, matched }, durationUs }; // outputs are an object
+  if (error.code !== 'evaluation_failed' || error.details['reason'] === 'took_too_long') throw error;
+  const { code, message, details } = error;
+  return { outcome: { ok: false, error: { code, message, details } }, durationUs };
 };
 
 const failureOf = (error: unknown): ServiceError =>

@@ -57,7 +57,7 @@ export const openEvaluationThreads = (
   });
   metrics.gauge({
     name: 'decision_evaluation_threads_waiting',
-    help: 'Long evaluations that wait for a thread.',
+    help: 'Jobs that wait for a thread: long evaluations, and parts of lists.',
     collect() {
       this.set(threads.status().waiting);
     },
@@ -76,12 +76,12 @@ export const openEvaluationThreads = (
 const measureThreads = (metrics: Metrics): ((event: ThreadEvent) => void) => {
   const events = metrics.counter({
     name: 'decision_evaluation_threads_events_total',
-    help: 'Outcomes of long evaluations and events of their threads, by type.',
+    help: 'Outcomes of jobs of threads, which are one evaluation or many of a list, and events of threads, by type.',
     labelNames: ['type'],
   });
   const seconds = metrics.histogram({
     name: 'decision_long_evaluation_seconds',
-    help: 'Time of evaluations in threads, loading and compiling the rule included.',
+    help: 'Time of jobs of threads, which are one evaluation or many of a list, loading and compiling the rule included.',
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 15],
   });
   return ({ type, ms }) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Worker } from 'node:worker_threads';
 import { type FlowGraph, type FlowUse, type RuleTable } from '@decision/contracts';
-import { type EvaluationJob, type EvaluationThreads } from '@decision/execution';
+import { type EvaluationJob, type EvaluationThreads, type SolvedInput } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
 import {
   type Database,
@@ -96,16 +96,24 @@ const publishFlow = async (graph: Required<FlowGraph>, uses: FlowUse[]): Promise
 let threads: EvaluationThreads;
 let stopper: Stopper;
 let started: Worker[];
+/** What was sent to the threads. */
+let jobs: { readonly requests: readonly string[]; readonly begun?: Int32Array | undefined }[];
 const open = (settings: Readonly<Record<string, string>> = {}): void => {
   const environment = { DATABASE_URL: databaseUrl, CACHE_URL: testStack().cacheUrl, LOG_LEVEL: 'silent', ...settings };
   const config = readConfig(evaluationSettings, { EVALUATION_THREADS: '1', ...settings });
   stopper = createStopper();
   started = [];
+  jobs = [];
   const opened = openEvaluationThreads(
     { name: NAME, config: { ...config, evaluationMaxMs: 100_000 }, metrics: createMetrics(NAME), stopper },
     (start) => {
       const worker = startEvaluationThread(start, environment);
       started.push(worker);
+      const post = worker.postMessage.bind(worker);
+      worker.postMessage = (job: (typeof jobs)[number]) => {
+        jobs.push(job);
+        post(job);
+      };
       return worker;
     },
   );
@@ -119,6 +127,18 @@ const jobOf = (versionId: string, input: object): EvaluationJob => ({
 });
 const solve = (versionId: string, input: object, withinMs = LATER_MS) =>
   threads.solve(jobOf(versionId, input), Date.now() + withinMs);
+const solveFirst = (versionId: string, inputs: readonly object[], withinMs = LATER_MS) =>
+  threads.solveFirst(
+    { workspaceId, versionId, requests: inputs.map((input) => JSON.stringify(input)), now: 0, explain: 'none' },
+    Date.now() + withinMs,
+  );
+/** Asks for the answers of a list until all are there. */
+const solveList = async (versionId: string, inputs: readonly object[]): Promise<readonly SolvedInput[]> => {
+  const solved: SolvedInput[] = [];
+  while (solved.length < inputs.length) solved.push(...(await solveFirst(versionId, inputs.slice(solved.length))));
+  return solved;
+};
+const resultsOf = (solved: readonly SolvedInput[]): readonly string[] => solved.map(({ result }) => result);
 const answersShortly = async (): Promise<void> => {
   expect(await solve(longVersion, { text: 'never 17;' })).toMatchObject({ result: '{"row":17}', error: undefined });
 };
@@ -180,6 +200,84 @@ describe('a thread', () => {
     const rows = (await Promise.all(burst)).map(({ result }) => result);
     expect(rows).toEqual(Array.from({ length: 1_000 }, (_, index) => JSON.stringify({ row: 2 * index + 1 })));
     expect(started).toHaveLength(1);
+  });
+});
+
+describe('a list of inputs', () => {
+  afterEach(() => stopper.stop());
+
+  it('goes to a thread in jobs of many inputs, and each answer and each failure stands in its place', async () => {
+    open();
+    const version = await publish(wideTable(6_000));
+    await solve(version, {});
+    const before = jobs.length;
+    const inputs = Array.from({ length: 2_000 }, (_, index) => ({ text: `text ${index}` }));
+    const results = resultsOf(await solveList(version, inputs));
+    expect(results).toEqual(inputs.map((_, index) => JSON.stringify({ row: index })));
+    expect(jobs.length - before).toBeLessThan(inputs.length / 10);
+    const faulty = await solveList(longVersion, [
+      { text: 'never 17;' },
+      { text: LONG_TEXT.repeat(20) },
+      { text: 'never 19;' },
+    ]);
+    expect(faulty).toMatchObject([
+      { result: '{"row":17}', matched: [17], error: undefined },
+      { matched: [], error: { code: 'evaluation_failed', details: { reason: 'value_too_large' } } },
+      { result: '{"row":19}', matched: [19], error: undefined },
+    ]);
+  });
+
+  it('ends a job after a slice, so that long inputs are answered one by one', async () => {
+    open();
+    await answersShortly();
+    const answers = await solveFirst(longVersion, [{ text: LONG_TEXT }, { text: 'never 17;' }]);
+    expect(answers).toMatchObject([{ result: '{}', error: undefined }]);
+  });
+
+  it('keeps the answers beside an input during which its thread ended', async () => {
+    open();
+    await answersShortly();
+    // A slice may end before the long input on a busy machine: then it is tried again.
+    for (;;) {
+      const solving = solveFirst(longVersion, [{}, { text: LONG_TEXT }, {}]);
+      const begun = jobs.at(-1)?.begun;
+      let isAnswered = false;
+      void solving.then(() => (isAnswered = true));
+      while (begun?.[0] !== 1 && !isAnswered) await new Promise((resolve) => setImmediate(resolve));
+      if (isAnswered) continue;
+      await started.at(-1)?.terminate();
+      const answers = await solving;
+      expect(answers).toMatchObject([{ result: '{}', error: undefined }, { error: { code: 'internal_error' } }]);
+      expect(await solveFirst(longVersion, [{}])).toMatchObject([{ result: '{}' }]);
+      expect(started).toHaveLength(2);
+      return;
+    }
+  });
+
+  it('is ended at its deadline', async () => {
+    open();
+    await answersShortly();
+    await expect(solveFirst(longVersion, [{}, { text: LONG_TEXT }], 5)).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+    });
+  });
+
+  it('does not keep others from the thread, however many lists there are', async () => {
+    open();
+    await answersShortly();
+    const inputs = Array.from({ length: 15 }, () => ({ text: LONG_TEXT.slice(0, 4_000) }));
+    const lists = Array.from({ length: 8 }, () => solveList(longVersion, inputs));
+    let listsAreDone = false;
+    void Promise.all(lists).then(() => (listsAreDone = true));
+    for (let single = 0; single < 5; single += 1) {
+      const before = jobs.length;
+      await answersShortly();
+      expect(listsAreDone).toBe(false);
+      const sent = jobs.slice(before).findIndex(({ begun }) => begun === undefined);
+      expect(sent).toBeGreaterThanOrEqual(0);
+      expect(sent).toBeLessThanOrEqual(1);
+    }
+    for (const results of await Promise.all(lists)) expect(resultsOf(results)).toEqual(inputs.map(() => '{}'));
   });
 });
 

@@ -28,6 +28,7 @@ const open = (changes: { size?: number; maxWaiting?: number; maxRunMs?: number }
     start: () => new Worker(WORK, { eval: true }),
     ...{ size: 1, maxWaiting: 10, maxRunMs: 300_000, ...changes },
     affinityOf: String,
+    isPart: (job) => typeof job === 'number' && job >= 100,
     keptBytesOf: Number,
     onEvent: ({ type }: ThreadEvent) => events.push(type),
     faults,
@@ -72,6 +73,25 @@ it('refuses a job beyond the queue, and one that waits until its deadline', asyn
   expect(pool.status()).toMatchObject({ threads: 1, busy: 1, waiting: 0 });
   await expect(endless).rejects.toMatchObject({ code: 'deadline_exceeded' });
   await expect(pool.run(1, Date.now() - 1)).rejects.toMatchObject({ code: 'deadline_exceeded' });
+});
+
+it('lets parts and other jobs take turns at waiting, each in their own order', async () => {
+  open();
+  const ended: number[] = [];
+  const jobs = [100, 101, 102, 103, 1, 2, 3, 4, 5];
+  await Promise.all(jobs.map((job) => run(job).then(() => ended.push(job))));
+  expect(ended).toEqual([100, 1, 101, 2, 102, 3, 103, 4, 5]);
+});
+
+it('counts parts among the jobs that wait, and refuses them when it stops', async () => {
+  open({ maxWaiting: 2 });
+  const running = run('for ever');
+  const waiting = [run(100), run(1)];
+  expect(pool.status().waiting).toBe(2);
+  await expect(run(101)).rejects.toMatchObject({ code: 'overloaded', details: { limit: 2 } });
+  const refused = [running, ...waiting].map((job) => expect(job).rejects.toMatchObject({ code: 'shutting_down' }));
+  await pool.stop();
+  await Promise.all(refused);
 });
 
 it('starts another thread after one has crashed', async () => {

@@ -26,6 +26,8 @@ export interface ThreadPoolOptions<Job, Answer> {
   readonly maxRunMs: number;
   /** Affinity of a job: it goes to a free thread that has run a job of the same affinity, if there is one. */
   readonly affinityOf: (job: Job) => string;
+  /** Whether a job is a part of many that one caller asks for one after the other: parts and other jobs take turns at waiting. Default: none is. */
+  readonly isPart?: ((job: Job) => boolean) | undefined;
   /** Bytes that a thread keeps for later jobs, according to its last answer. */
   readonly keptBytesOf: (answer: Answer) => number;
   readonly onEvent: (event: ThreadEvent) => void;
@@ -83,7 +85,8 @@ export const createThreadPool = <Job, Answer>(options: ThreadPoolOptions<Job, An
 
 class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
   private readonly threads = new Set<Thread<Job, Answer>>();
-  private readonly waiting = new Set<Task<Job, Answer>>();
+  private readonly waiting = { parts: new Set<Task<Job, Answer>>(), others: new Set<Task<Job, Answer>>() };
+  private isTurnOfParts = false;
   private stopping: Promise<void> | undefined;
   private onIdle: (() => void) | undefined;
 
@@ -96,13 +99,14 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
       if (Date.now() >= deadline) return this.expire(task);
       const thread = this.freeThread(job);
       if (thread !== undefined) return this.give(thread, task);
-      if (this.waiting.size >= this.options.maxWaiting) {
+      if (this.waitingCount() >= this.options.maxWaiting) {
         this.options.onEvent({ type: 'refused' });
         return reject(this.options.faults.tooMany(this.options.maxWaiting));
       }
-      this.waiting.add(task);
+      const waiting = this.isPart(job) ? this.waiting.parts : this.waiting.others;
+      waiting.add(task);
       task.timer = setTimeout(() => {
-        this.waiting.delete(task);
+        waiting.delete(task);
         this.expire(task);
       }, deadline - Date.now());
     });
@@ -111,7 +115,7 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
   status(): ThreadPoolStatus {
     const busy = [...this.threads].filter(({ task }) => task !== undefined).length;
     const keptBytes = [...this.threads].reduce((sum, thread) => sum + thread.keptBytes, 0);
-    return { threads: this.threads.size, busy, waiting: this.waiting.size, keptBytes };
+    return { threads: this.threads.size, busy, waiting: this.waitingCount(), keptBytes };
   }
 
   stop(drainMs = 0): Promise<void> {
@@ -120,11 +124,13 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
   }
 
   private async end(drainMs: number): Promise<void> {
-    for (const task of this.waiting) {
-      clearTimeout(task.timer);
-      task.reject(this.options.faults.stopped());
+    for (const waiting of Object.values(this.waiting)) {
+      for (const task of waiting) {
+        clearTimeout(task.timer);
+        task.reject(this.options.faults.stopped());
+      }
+      waiting.clear();
     }
-    this.waiting.clear();
     if (this.status().busy > 0) await this.idleWithin(drainMs);
     for (const thread of [...this.threads]) {
       this.settle(thread)?.reject(this.options.faults.stopped());
@@ -212,11 +218,27 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
       if (this.status().busy === 0) this.onIdle?.();
       return;
     }
-    for (const task of this.waiting) {
+    for (let task = this.firstWaiting(); task !== undefined; task = this.firstWaiting()) {
       const thread = this.freeThread(task.job);
       if (thread === undefined) return;
-      this.waiting.delete(task);
+      const isPart = this.isPart(task.job);
+      this.waiting[isPart ? 'parts' : 'others'].delete(task);
+      this.isTurnOfParts = !isPart;
       this.give(thread, task);
     }
+  }
+
+  private firstWaiting(): Task<Job, Answer> | undefined {
+    const { parts, others } = this.waiting;
+    const [task] = parts.size > 0 && (this.isTurnOfParts || others.size === 0) ? parts : others;
+    return task;
+  }
+
+  private isPart(job: Job): boolean {
+    return this.options.isPart?.(job) ?? false;
+  }
+
+  private waitingCount(): number {
+    return this.waiting.parts.size + this.waiting.others.size;
   }
 }

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   chunkInputs,
-  type ChunkKind,
+  createFieldReader,
   type ErrorCode,
-  limits,
+  hasOnlyExactNumbers,
   parseJson,
   ServiceError,
   type SolutionRequestEnvelope,
@@ -12,8 +11,12 @@ import {
 import { type CompiledRule, evaluateBriefly, evaluateRule } from '@decision/engine';
 import { type SolvedInput, solvedInput } from '@decision/execution';
 
-/** Evaluates an input, which is JSON text of an object, in a thread, where a long evaluation delays no other request. */
-export type SolveInThread = (request: string) => Promise<SolvedInput>;
+/** Evaluates inputs, each JSON text of an object, in a thread, where a long evaluation delays no other request. */
+export interface SolveInThread {
+  readonly one: (request: string) => Promise<SolvedInput>;
+  /** Answers the first of them, at least one; ask again for the others. An input that runs too long is answered with its error. */
+  readonly first: (requests: readonly string[]) => Promise<readonly SolvedInput[]>;
+}
 
 type Options = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'audience'>;
 
@@ -23,16 +26,36 @@ type Options = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'audienc
  */
 export const solveInput = (
   rule: CompiledRule | undefined,
-  { request, input }: ReadInput,
-  { receivedAt: now, explain, audience }: Options,
+  read: ReadInput,
+  options: Options,
   inThread: SolveInThread | undefined,
-): SolvedInput | Promise<SolvedInput> => {
-  const beganAt = performance.now();
+): SolvedInput | Promise<SolvedInput> =>
+  solveHere(rule, read, optionsOf(options), inThread, performance.now()) ?? requireThread(inThread).one(read.request);
+
+type EvaluateOptions = Parameters<typeof evaluateRule>[2];
+
+export const optionsOf = ({ receivedAt: now, explain, audience }: Options): EvaluateOptions => ({
+  now,
+  explain,
+  audience,
+});
+
+/** The same at once; undefined where the evaluation belongs in a thread. The input took from `beganAt` on, by `performance.now()`. */
+export const solveHere = (
+  rule: CompiledRule | undefined,
+  { request, input }: ReadInput,
+  options: EvaluateOptions,
+  inThread: SolveInThread | undefined,
+  beganAt: number,
+): SolvedInput | undefined => {
   const evaluate = inThread === undefined ? evaluateRule : evaluateBriefly;
-  const outcome = input instanceof ServiceError ? input : rule && evaluate(rule, input, { now, explain, audience });
-  if (outcome !== undefined) return solvedInput(request, outcome, (performance.now() - beganAt) * 1_000);
-  if (inThread === undefined) throw new ServiceError('internal_error', 'The rule is not compiled here.');
-  return inThread(request);
+  const outcome = input instanceof ServiceError ? input : rule && evaluate(rule, input, options);
+  return outcome && solvedInput(request, outcome, (performance.now() - beganAt) * 1_000);
+};
+
+export const requireThread = (inThread: SolveInThread | undefined): SolveInThread => {
+  if (inThread !== undefined) return inThread;
+  throw new ServiceError('internal_error', 'The rule is not compiled here.');
 };
 
 /** The outputs. Throws the error where there is one. */
@@ -56,16 +79,37 @@ const NO_JSON = 'null';
 /** The input in some bytes; `what` names the bytes in sentences. */
 export const readInput = (payload: Buffer, what: 'body' | 'input'): ReadInput => {
   if (!isUtf8(payload)) return { request: NO_JSON, input: fault('invalid_json', `The ${what} is not UTF-8 text.`) };
-  const text = payload.toString('utf8');
-  const parsing = parseJson(text);
-  if (!parsing.ok) {
-    const { kind, reason, position, line, column } = parsing.problem;
-    const isSyntax = kind === 'syntax';
-    const sentence = `The ${what} ${isSyntax ? 'is not JSON' : 'cannot be read exactly'}: ${reason} at position ${position} (line ${line}, column ${column}).`;
-    const input = fault(isSyntax ? 'invalid_json' : 'number_out_of_range', sentence, { position, line, column });
-    return { request: isSyntax ? NO_JSON : text, input };
+  return readText(payload.toString('utf8'), what, false);
+};
+
+/** The inputs of a chunk, in their order. Of inputs that are common in form only the members with the keys `fields` are made, where they are given. */
+export const readInputs = function* (chunk: Buffer, fields?: readonly string[]): Generator<ReadInput> {
+  if (!isUtf8(chunk)) {
+    for (const payload of chunkInputs(chunk)) yield readInput(payload, 'input');
+    return;
   }
-  return { request: text, input: fieldsOf(parsing.value, what) };
+  const text = chunk.toString('utf8');
+  const isExact = hasOnlyExactNumbers(text);
+  const readFields = fields && createFieldReader(fields, isExact);
+  for (let start = 0; start < text.length;) {
+    const found = text.indexOf('\n', start);
+    const end = found < 0 ? text.length : found;
+    const request = text.slice(start, end);
+    const input = readFields?.(text, start, end);
+    yield input === undefined ? readText(request, 'input', isExact) : { request, input };
+    start = end + 1;
+  }
+};
+
+/** `isExact` as of `parseJson`. */
+const readText = (text: string, what: 'body' | 'input', isExact: boolean): ReadInput => {
+  const parsing = parseJson(text, isExact);
+  if (parsing.ok) return { request: text, input: fieldsOf(parsing.value, what) };
+  const { kind, reason, position, line, column } = parsing.problem;
+  const isSyntax = kind === 'syntax';
+  const sentence = `The ${what} ${isSyntax ? 'is not JSON' : 'cannot be read exactly'}: ${reason} at position ${position} (line ${line}, column ${column}).`;
+  const input = fault(isSyntax ? 'invalid_json' : 'number_out_of_range', sentence, { position, line, column });
+  return { request: isSyntax ? NO_JSON : text, input };
 };
 
 const fieldsOf = (value: unknown, what: 'body' | 'input'): ReadInput['input'] => {
@@ -79,56 +123,3 @@ const fieldsOf = (value: unknown, what: 'body' | 'input'): ReadInput['input'] =>
 
 const fault = (code: InputFault, sentence: string, details: Readonly<Record<string, number>> = {}): ServiceError =>
   new ServiceError(code, sentence, details);
-
-/**
- * Work in a row before heartbeats, fetches and other partitions get their turn, ms (docs/adr/0011-evaluation-in-slices.md). An input is never
- * interrupted; a long evaluation runs in a thread.
- */
-const SLICE_MS = 10;
-
-export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'audience' | 'deadline'> & {
-  readonly kind: ChunkKind;
-};
-
-/**
- * Evaluates a rule with every input of a chunk, in slices between which the process does its other work. Each failure stands in its own
- * slot. Throws `deadline_exceeded` once nobody waits any more, and `result_too_large` as soon as the results cannot fit a message.
- */
-export const evaluateChunk = async (
-  rule: CompiledRule | undefined,
-  payload: Buffer,
-  envelope: ChunkEnvelope,
-  inThread?: SolveInThread,
-  messageBytes: number = limits.executionMessageBytes.defaultValue,
-): Promise<readonly SolvedInput[]> => {
-  const { deadline } = envelope;
-  const solved: SolvedInput[] = [];
-  let length = 0;
-  let sliceBegan = performance.now();
-  let beganAt = sliceBegan;
-  for (const payloadOfOne of chunkInputs(payload)) {
-    const solving = solveInput(rule, readInput(payloadOfOne, 'input'), envelope, inThread);
-    const here = solving instanceof Promise ? await solving : solving;
-    const endedAt = performance.now();
-    const one = solving instanceof Promise ? here : { ...here, durationUs: (endedAt - beganAt) * 1_000 };
-    solved.push(one);
-    length += one.result.length + 2;
-    if (length > messageBytes) throw resultTooLarge(messageBytes);
-    beganAt = endedAt;
-    if (endedAt - sliceBegan < SLICE_MS) continue;
-    await nextTurn();
-    if (Date.now() >= deadline) throw tooLate();
-    beganAt = sliceBegan = performance.now();
-  }
-  return solved;
-};
-
-export const resultTooLarge = (messageBytes: number): ServiceError =>
-  new ServiceError(
-    'result_too_large',
-    `The results of a chunk exceed ${messageBytes} bytes, the largest message on the topic of answers; send fewer inputs at once or ask for less explanation.`,
-    { limit_bytes: messageBytes },
-  );
-
-export const tooLate = (): ServiceError =>
-  new ServiceError('deadline_exceeded', 'The deadline of the request passed while its inputs were evaluated.');

@@ -25,6 +25,11 @@ const envelope: SolutionRequestEnvelope = {
   origin: { keyId: 'k', slug: 'price', selector: 'latest', firstIndex: 0 },
 };
 
+const unneeded: HandlerTools['threads'] = {
+  solve: () => Promise.reject(new TypeError()),
+  solveFirst: () => Promise.reject(new TypeError()),
+};
+
 interface Asked {
   readonly payload?: string | Buffer;
   readonly changes?: Partial<SolutionRequestEnvelope>;
@@ -67,7 +72,7 @@ it.each<[string, string, Asked]>([
   ['no row', '{}', { payload: '{}' }],
   ['text beyond ASCII', '{"price":5}', { payload: '{"weight":2,"text":"Zürich \\ud83d"}' }],
   ['no log', '{"price":5}', { tools: { decisions: undefined } }],
-  ['threads that it does not need', '{"price":5}', { tools: { threads: { solve: () => Promise.reject(new TypeError()) } } }],
+  ['threads that it does not need', '{"price":5}', { tools: { threads: unneeded } }],
 ])('answers %s at once as it does later', async (_what, text, asked) => {
   expect(await bothWays(asked)).toMatchObject({ isAtOnce: true, text });
 }); // prettier-ignore
@@ -121,7 +126,7 @@ it('lets the next request begin and waits for a thread where an evaluation takes
   const handle = createHandler({
     library: { peek: () => patterns, get: () => Promise.resolve(patterns) },
     ...{ models: createContextModels(), onFault: () => undefined, decisions: undefined },
-    threads: { solve: ({ request }) => Promise.resolve({ ...solved, request }) },
+    threads: { ...unneeded, solve: ({ request }) => Promise.resolve({ ...solved, request }) },
   });
   const input = Buffer.from(JSON.stringify({ text: 'a'.repeat(1_000_000) }));
   const handled = handle(envelope, input, () => (begun += 1));

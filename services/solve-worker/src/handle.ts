@@ -21,7 +21,8 @@ import {
   settleOperations,
   type SolvedInput,
 } from '@decision/execution';
-import { answerBytes, evaluateChunk, readInput, solveInput, type SolveInThread } from './evaluate';
+import { answerBytes, readInput, solveInput, type SolveInThread } from './evaluate';
+import { evaluateChunk } from './evaluate-chunk';
 import { type FlowTools, solveFlow } from './solve-flow';
 
 /**
@@ -56,11 +57,16 @@ const solvingInThread = (
   { workspaceId, versionId, receivedAt: now, explain, audience, deadline }: SolutionRequestEnvelope,
   letNextBegin: () => void,
 ): SolveInThread | undefined =>
-  threads &&
-  ((request) => {
-    letNextBegin();
-    return threads.solve({ workspaceId, versionId, now, explain, audience, request }, deadline);
-  });
+  threads && {
+    one: (request) => {
+      letNextBegin();
+      return threads.solve({ workspaceId, versionId, now, explain, audience, request }, deadline);
+    },
+    first: (requests) => {
+      letNextBegin();
+      return threads.solveFirst({ workspaceId, versionId, now, explain, audience, requests }, deadline);
+    },
+  };
 
 /** `rule` is undefined where it is too large to be compiled in this thread. */
 const solveOne = (
@@ -94,12 +100,12 @@ const solveChunk = async (
   );
 };
 
-type Threads = Pick<EvaluationThreads, 'solve'>;
+type Threads = Pick<EvaluationThreads, 'solve' | 'solveFirst'>;
 
-const lettingOthersBegin = (threads: Threads, letNextBegin: () => void): Threads => ({
-  solve: (job, deadline) => {
+const lettingOthersBegin = (threads: Threads, letNextBegin: () => void): Pick<Threads, 'solveFirst'> => ({
+  solveFirst: (jobs, deadline) => {
     letNextBegin();
-    return threads.solve(job, deadline);
+    return threads.solveFirst(jobs, deadline);
   },
 });
 

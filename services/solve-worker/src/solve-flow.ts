@@ -17,7 +17,8 @@ import {
   solvedInput,
 } from '@decision/execution';
 import { type FlowFailure, type FlowNotification, type FlowOutcome } from '@decision/flows';
-import { type ReadInput, readInput, resultTooLarge, tooLate } from './evaluate';
+import { type ReadInput, readInput } from './evaluate';
+import { resultTooLarge, tooLate } from './evaluate-chunk';
 
 export interface FlowTools {
   /** Undefined: flows cannot be run here. */

@@ -104,7 +104,10 @@ it('answers short evaluations while more long ones wait for a thread than partit
       get: (_workspace, version) => Promise.resolve(version === 'brief' ? brief : undefined),
       peek: (_workspace, version) => (version === 'brief' ? brief : undefined),
     },
-    threads: { solve: () => new Promise((resolve) => held.push(resolve)) },
+    threads: {
+      solve: () => new Promise((resolve) => held.push(resolve)),
+      solveFirst: () => new Promise((resolve) => held.push((solved) => resolve([solved]))),
+    },
   });
   const payload = Buffer.from('{"text":"x"}');
   const kinds = ['solve', 'solve-lines'] as const;

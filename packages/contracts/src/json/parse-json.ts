@@ -16,22 +16,26 @@ type JsonParsing =
 
 /**
  * Parses JSON text. Never throws: a fault is answered with its position. Numbers are exact or refused: an integer beyond
- * 2^53 or a number that overflows would be changed silently by `JSON.parse`, so it is a problem here.
+ * 2^53 or a number that overflows would be changed silently by `JSON.parse`, so it is a problem here. `isExact` says that
+ * {@link hasOnlyExactNumbers} is known of the text.
  */
-export const parseJson = (text: string): JsonParsing => {
+export const parseJson = (text: string, isExact = false): JsonParsing => {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return { ok: false, problem: syntaxProblem(text) };
   }
-  const position = MAYBE_INEXACT.test(text) ? inexactNumberPosition(text) : -1;
+  const position = isExact || hasOnlyExactNumbers(text) ? -1 : inexactNumberPosition(text);
   if (position < 0) return { ok: true, value };
   return { ok: false, problem: problemAt(text, 'number', 'the number cannot be held exactly', position) };
 };
 
 /** A cheap first look: sixteen digits in a row, or an exponent of three digits, is where exactness can end. */
 const MAYBE_INEXACT = /\d{16}|\d[eE]\+?\d{3}/;
+
+/** Whether text, also JSON texts one after the other, certainly has no number that {@link parseJson} refuses. */
+export const hasOnlyExactNumbers = (text: string): boolean => !MAYBE_INEXACT.test(text);
 
 /** Looks at the numbers of sound JSON text. Without a pattern: one that matches strings overflows the stack at some millions of characters. */
 const inexactNumberPosition = (text: string): number => {

@@ -83,17 +83,36 @@ const createIsoDates = (): ((time: number) => string) => {
 const itemsText = (items: readonly SolvedInput[], firstIndex: number): string => {
   const [only] = items;
   if (only !== undefined && items.length === 1) return itemText(only, firstIndex);
-  return items.map((item, offset) => itemText(item, firstIndex + offset)).join(',');
+  let text = '';
+  for (let offset = 0; offset < items.length; offset += 1) {
+    const item = items[offset];
+    if (item !== undefined)
+      text += offset === 0 ? itemText(item, firstIndex) : `,${itemText(item, firstIndex + offset)}`;
+  }
+  return text;
 };
+
+/** Whether an input was solved and has no more to say, as most of them. */
+const isPlain = ({ error, executionId, instance, pathTrace, standsFor, isCut }: SolvedInput): boolean =>
+  error === undefined &&
+  executionId === undefined &&
+  instance === undefined &&
+  pathTrace === undefined &&
+  standsFor === undefined &&
+  isCut === undefined;
 
 /** Written by hand, since this is most of a worker's work for an input of a large request. */
 const itemText = (item: SolvedInput, index: number): string => {
   const { request, result, error, matched, durationUs, executionId, instance, pathTrace, standsFor = 1, isCut } = item;
+  const rows = matched.length === 1 ? String(matched[0]) : matched.join(',');
+  if (isPlain(item)) {
+    return `{"index":${index},"status":200,"duration_us":${Math.round(durationUs)},"matched":[${rows}],"request":${request},"response":${result}}`;
+  }
   const status = error === undefined ? '200' : `${errorCodes[error.code].status},"code":"${error.code}"`;
   const ran = executionId === undefined ? '' : `"execution_id":"${executionId}",`;
   const named = instance === undefined ? ran : `${ran}"instance":${JSON.stringify(instance)},`;
   const path = `${pathTrace === undefined ? '' : `${pathTrace},`}${standsFor === 1 ? '' : `"stands_for":${standsFor},`}${isCut === true ? '"abbreviated":true,' : ''}`;
-  return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],${path}"request":${request},"response":${result}}`;
+  return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${rows}],${path}"request":${request},"response":${result}}`;
 };
 
 const TRACE_ID = /^[0-9a-f]{2}-([0-9a-f]{32})-/;

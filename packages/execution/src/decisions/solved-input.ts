@@ -32,6 +32,10 @@ export const solvedInput = (
   durationUs: number,
   explanation?: unknown,
 ): SolvedInput => {
+  const constant = constantTexts.get(outcome);
+  if (constant !== undefined) {
+    return { request, result: constant.result, error: undefined, matched: constant.matched, durationUs };
+  }
   const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome, explanation);
   const trace = outcome instanceof ServiceError || !('trace' in outcome) ? {} : { pathTrace: pathTraceOf(outcome) };
   if (!(answer instanceof ServiceError)) return { request, ...answer, ...trace, error: undefined, durationUs };
@@ -40,6 +44,11 @@ export const solvedInput = (
     explanation === undefined ? result : `${result.slice(0, -1)},"$explain":${JSON.stringify(explanation)}}`;
   return { request, result: explained, ...trace, error: answer, matched: [], durationUs };
 };
+
+/** Text of outcomes that rules answer again and again: they keep those of constant rows, and freeze them with everything in them. */
+const constantTexts = new WeakMap<object, Pick<SolvedInput, 'result' | 'matched'>>();
+/** Longer texts are written each time: beside writing them, looking for them saves little, and many rows may share one long value. */
+const MOST_CONSTANT_CHARACTERS = 256;
 
 const answerOf = (
   outcome: RuleOutcome | FlowOutcome,
@@ -50,7 +59,11 @@ const answerOf = (
     // A flow has no rows of its own.
     if (!('matched' in outcome)) return { result: withMember(outcome.output, ofFlow), matched: [] };
     const { output, matched, explanation } = outcome;
-    return { result: explanation === undefined ? JSON.stringify(output) : explained(output, explanation), matched };
+    if (explanation !== undefined) return { result: explained(output, explanation), matched };
+    const answer = { result: JSON.stringify(output), matched };
+    if (answer.result.length <= MOST_CONSTANT_CHARACTERS && Object.isFrozen(outcome))
+      constantTexts.set(outcome, answer);
+    return answer;
   } catch (cause) {
     // The stack, or the maximum length of a string, is exceeded.
     if (!(cause instanceof RangeError)) throw cause;

@@ -1,164 +1,115 @@
-import { type MessagePort, type Worker } from 'node:worker_threads';
-import { type ErrorCode, parseJson, ServiceError } from '@decision/contracts';
-import { type Audience, evaluateRule, type ExplainMode } from '@decision/engine';
-import { type SolvedInput, solvedInput } from '../decisions/solved-input';
-import { type RuleLibrary } from '../rule-library';
-import { type FlowOutcome } from '@decision/flows';
-import { type FlowLibrary } from '../flows/flow-library';
-import { type FlowJob, type FlowThreads, notFitting } from '../flows/flow-runner';
-import { runPlan } from '../flows/run-plan';
-import { createTurns } from '../flows/turns';
+import { type Worker } from 'node:worker_threads';
+import { ServiceError } from '@decision/contracts';
 import { createThreadPool, type ThreadFaults, type ThreadPoolOptions, type ThreadPoolStatus } from '@decision/waiting';
-
-/** An evaluation that is too long for the thread that handles messages. */
-export interface EvaluationJob {
-  readonly workspaceId: string;
-  readonly versionId: string;
-  /** The input: JSON text of an object. */
-  readonly request: string;
-  /** Epoch ms: the clock of the request. */
-  readonly now: number;
-  readonly explain: ExplainMode;
-  /** As in the options of an evaluation. */
-  readonly audience?: Audience | undefined;
-}
-
-type Job = ({ readonly of: 'rule' } & EvaluationJob) | ({ readonly of: 'flow' } & FlowJob);
-
-/** Answer of a thread; errors are sent as parts, since messages between threads carry no classes. */
-interface EvaluationAnswer extends Omit<SolvedInput, 'request' | 'error'> {
-  readonly error: PlainError | undefined;
-}
-
-interface PlainError {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly details: ServiceError['details'];
-}
-
-interface Answer {
-  /** Of a rule. */
-  readonly solved?: EvaluationAnswer;
-  /** Of a flow. */
-  readonly outcome?: FlowOutcome;
-  /** The error, if there is neither. */
-  readonly failure?: PlainError;
-  /** Estimated bytes of all compiled rules and flows that the thread keeps. */
-  readonly compiledBytes: number;
-}
+import { type SolvedInput, solvedInput } from '../decisions/solved-input';
+import { type FlowThreads } from '../flows/flow-runner';
+import { unread } from './answer-evaluations';
+import {
+  type EvaluationJob,
+  type EvaluationJobs,
+  fromPlain,
+  type ThreadAnswer,
+  type ThreadJob,
+  unpackAnswers,
+} from './thread-messages';
 
 /** Threads for long evaluations, each with its own compiled rules. */
 export interface EvaluationThreads extends Pick<FlowThreads, 'runFlow'> {
-  /** `deadline` is epoch ms. Refusals of the pool are errors of the input, like failures of its evaluation. */
+  /** `deadline` is epoch ms. Rejects with a refusal of the pool; a failure of the evaluation is an answer. */
   solve(job: EvaluationJob, deadline: number): Promise<SolvedInput>;
+  /**
+   * Answers the first inputs of a list, at least one, and as many as a thread evaluates in some milliseconds; ask again for the others. An
+   * input that runs too long, or whose thread ends, is answered with that error, and those before it are evaluated again. Rejects where the
+   * deadline passes, too many jobs wait, the process stops, or the rule takes too long to be loaded.
+   */
+  solveFirst(jobs: EvaluationJobs, deadline: number): Promise<readonly SolvedInput[]>;
   status(): ThreadPoolStatus;
   stop(drainMs?: number): Promise<void>;
 }
 
+/** Inputs that go to a thread in one job, and the characters of them together, unless one alone is longer: what a thread reads in some milliseconds. */
+const MOST_INPUTS = 1_000;
+const MOST_CHARACTERS = 1 << 18;
+
+/** No input has been begun: the rule is loaded and compiled, or the thread starts. */
+const NONE = -1;
+
 export const createEvaluationThreads = (
-  options: Omit<ThreadPoolOptions<Job, Answer>, 'affinityOf' | 'keptBytesOf' | 'faults'> & {
+  options: Omit<ThreadPoolOptions<ThreadJob, ThreadAnswer>, 'affinityOf' | 'isPart' | 'keptBytesOf' | 'faults'> & {
     readonly start: () => Worker;
   },
 ): EvaluationThreads => {
-  const pool = createThreadPool<Job, Answer>({
+  const pool = createThreadPool<ThreadJob, ThreadAnswer>({
     ...options,
     affinityOf: ({ versionId }) => versionId,
+    isPart: (job) => job.of === 'rule' && job.begun !== undefined,
     keptBytesOf: ({ compiledBytes }) => compiledBytes,
     faults: evaluationFaults,
   });
+
+  const runRule = async (
+    jobs: EvaluationJobs,
+    deadline: number,
+    begun: Int32Array | undefined,
+  ): Promise<readonly SolvedInput[]> => {
+    const { solved } = await pool.run({ of: 'rule', ...jobs, begun }, deadline);
+    if (solved === undefined) throw unread();
+    return unpackAnswers(solved, jobs.requests);
+  };
+
+  const solveFirst: EvaluationThreads['solveFirst'] = async (jobs, deadline) => {
+    const requests = firstOf(jobs.requests);
+    const begun = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(NONE);
+    const beganAt = performance.now();
+    try {
+      return await runRule({ ...jobs, requests }, deadline, begun);
+    } catch (error) {
+      const failed = Atomics.load(begun, 0);
+      if (failed === NONE || !isOfOneInput(error)) throw error;
+      const failure = solvedInput(requests[failed] ?? '', error, (performance.now() - beganAt) * 1_000);
+      return [...(await solveAll({ ...jobs, requests: requests.slice(0, failed) }, deadline)), failure];
+    }
+  };
+
+  const solveAll = async (jobs: EvaluationJobs, deadline: number): Promise<readonly SolvedInput[]> => {
+    const solved: SolvedInput[] = [];
+    while (solved.length < jobs.requests.length)
+      solved.push(...(await solveFirst({ ...jobs, requests: jobs.requests.slice(solved.length) }, deadline)));
+    return solved;
+  };
+
   return {
-    solve: async (job, deadline) => {
-      const { solved } = await pool.run({ of: 'rule', ...job }, deadline);
+    solve: async ({ request, ...settings }, deadline) => {
+      const [solved] = await runRule({ ...settings, requests: [request] }, deadline, undefined);
       if (solved === undefined) throw unread();
-      const { error, result, matched, durationUs } = solved;
-      return { result, matched, durationUs, request: job.request, error: error && toError(error) };
+      return solved;
     },
+    solveFirst,
     runFlow: async (job, deadline) => {
       const { outcome, failure } = await pool.run({ of: 'flow', ...job }, deadline);
       if (outcome !== undefined) return outcome;
-      throw failure === undefined ? unread() : toError(failure);
+      throw failure === undefined ? unread() : fromPlain(failure);
     },
     status: () => pool.status(),
     stop: (drainMs) => pool.stop(drainMs),
   };
 };
 
-const toError = ({ code, message, details }: PlainError): ServiceError => new ServiceError(code, message, details);
-
-const unread = (): ServiceError => new ServiceError('internal_error', 'The job of a thread cannot be read.');
-
-/** Libraries of one thread. */
-interface ThreadLibraries {
-  readonly rules: Pick<RuleLibrary, 'get' | 'bytes'>;
-  readonly flows: Pick<FlowLibrary, 'get' | 'bytes'>;
-}
-
-/** Answers the jobs of a port one after the other: the thread's side of {@link createEvaluationThreads}. */
-export const answerEvaluations = (port: MessagePort, libraries: ThreadLibraries): void => {
-  let turn = Promise.resolve();
-  port.on('message', (job: Job) => {
-    turn = turn.then(async () => {
-      const answer =
-        job.of === 'rule' ? await answerRule(libraries.rules, job) : await answerFlow(libraries.flows, job);
-      const compiledBytes = libraries.rules.bytes() + libraries.flows.bytes();
-      try {
-        port.postMessage({ ...answer, compiledBytes });
-      } catch {
-        // The outputs nest too deeply for a message.
-        port.postMessage({ failure: pick(tooDeep()), compiledBytes });
-      }
-    });
-  });
-};
-
-const tooDeep = (): ServiceError =>
-  new ServiceError('evaluation_failed', 'The outputs nest too deeply, or are too long, to be answered.');
-
-const answerRule = async (library: Pick<RuleLibrary, 'get'>, job: EvaluationJob): Promise<Pick<Answer, 'solved'>> => {
-  const { result, error, matched, durationUs } = await solveJob(library, job);
-  return { solved: { result, matched, durationUs, error: error && pick(error) } };
-};
-
-/** The thread has nothing else to do, so its flows never yield. */
-const turns = { ...createTurns(), mayGoOn: () => true };
-
-const answerFlow = async (
-  library: Pick<FlowLibrary, 'get'>,
-  { workspaceId, versionId, request, now, trace, maxSteps, follows }: FlowJob,
-): Promise<Pick<Answer, 'outcome' | 'failure'>> => {
-  try {
-    const { plan, fault } = await library.get(workspaceId, versionId, follows);
-    if (fault !== undefined) return { outcome: notFitting(fault) };
-    const parsing = parseJson(request);
-    if (plan === undefined || plan.reachesOut || !parsing.ok) throw unread();
-    const input = parsing.value as Readonly<Record<string, unknown>>; // as jobs say
-    return { outcome: await runPlan(plan, { input, now, trace, deadline: Infinity }, { turns, maxSteps }) };
-  } catch (error) {
-    return { failure: pick(failureOf(error)) };
+/** As many inputs as go in one job. */
+const firstOf = (requests: readonly string[]): readonly string[] => {
+  const most = Math.min(requests.length, MOST_INPUTS);
+  let characters = requests[0]?.length ?? 0;
+  let count = 1;
+  while (count < most && characters + (requests[count]?.length ?? 0) <= MOST_CHARACTERS) {
+    characters += requests[count]?.length ?? 0;
+    count += 1;
   }
+  return requests.slice(0, count);
 };
 
-const failureOf = (error: unknown): ServiceError =>
-  error instanceof ServiceError
-    ? error
-    : new ServiceError('internal_error', 'The rule or flow could not be loaded.', {}, { cause: error });
-
-const solveJob = async (library: Pick<RuleLibrary, 'get'>, job: EvaluationJob): Promise<SolvedInput> => {
-  const { workspaceId, versionId, request, now, explain, audience } = job;
-  try {
-    const rule = await library.get(workspaceId, versionId);
-    const parsing = parseJson(request);
-    if (rule === undefined || !parsing.ok) throw unread();
-    const input = parsing.value as Readonly<Record<string, unknown>>; // as jobs say
-    const beganAt = performance.now();
-    const outcome = evaluateRule(rule, input, { now, explain, audience });
-    return solvedInput(request, outcome, (performance.now() - beganAt) * 1_000);
-  } catch (error) {
-    return solvedInput(request, failureOf(error), 0);
-  }
-};
-
-const pick = ({ code, message, details }: ServiceError): PlainError => ({ code, message, details });
+/** What one input brings about: it overruns, or its thread ends, for which its need of memory may be the reason. */
+const isOfOneInput = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && (error.code === 'evaluation_failed' || error.code === 'internal_error');
 
 const evaluationFaults: ThreadFaults = {
   tooMany: (limit) =>

@@ -203,7 +203,7 @@ type LocalSettler = (
 interface LocalSettlerTools {
   readonly library: Pick<RuleLibrary, 'get'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
-  readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
+  readonly threads?: Pick<EvaluationThreads, 'solveFirst'> | undefined;
   /** Undefined: flows have no answer here. */
   readonly flows?: Pick<FlowRunner, 'run'> | undefined;
   /** Receives a decision for every rule and flow that runs here, as workers write theirs. */
