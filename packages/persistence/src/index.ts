@@ -1,13 +1,5 @@
 export * from './announcements/announcements';
-export {
-  type AssetRecord,
-  type AssetSummary,
-  type DraftOf,
-  type FlowDraft,
-  type RuleDraft,
-  type RuleRecord,
-  type RuleSummary,
-} from './assets/asset-record';
+export { type AssetRecord, type AssetSummary, type RuleRecord, type RuleSummary } from './assets/asset-record';
 export * from './assets/asset-versions';
 export { findContextLogging, findVersionLogging } from './assets/logging-settings';
 export {

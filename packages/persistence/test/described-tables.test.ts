@@ -1,15 +1,20 @@
 import {
   apiKeyFields,
   type ApiKeyRecord,
+  assetFacts,
   environmentFields,
+  flowFields,
   folderFields,
   invitationFields,
   recordName,
+  type ResourceField,
   type ResourceFields,
+  ruleFields,
   userFields,
   userGroupFields,
 } from '@decision/contracts';
 import { createApiKey, rotateApiKey } from '../src';
+import { storedType } from '../src/resources/described-table';
 import { newApiKey } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
@@ -19,8 +24,27 @@ const OF_PEOPLE = [
   ...['user_metadata', 'sso_role_mapping'],
 ];
 
+/** Columns of assets that have no field: counted, referred to or derived from fields. */
+const OF_ASSETS = [
+  'workspace_id',
+  'kind',
+  'stable_id',
+  'row_count',
+  'value_ids',
+  'context_slug',
+  'published_version_id',
+];
+
+/** Without the fields that are read from other tables. */
+const joinless = (fields: ResourceFields): ResourceFields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !JOINED.has(name)));
+const JOINED: ReadonlySet<string> = new Set(['published_version', 'published_at']);
+
+const isDraftField = (field: ResourceField | undefined): boolean => field !== undefined && 'kept' in field;
+
 /** Tables whose resource is described, with the columns that are no fields of it. */
 const tables: readonly (readonly [table: string, fields: ResourceFields, others: readonly string[]])[] = [
+  ['assets', joinless({ ...assetFacts, ...ruleFields, ...flowFields }), OF_ASSETS],
   ['api_keys', apiKeyFields, ['workspace_id', 'secret_hash', 'user_id', 'rotated_from', 'follows_person']],
   ['environments', environmentFields, ['workspace_id']],
   ['folders', folderFields, ['workspace_id']],
@@ -55,20 +79,33 @@ describe('described tables', () => {
     });
 
     it('lets the services read each field and write each that callers give', async () => {
-      const given = Object.keys(fields).filter((name) => fields[name]?.request !== undefined);
+      const changed = Object.keys(fields).filter((name) => isDraftField(fields[name]));
+      const given = Object.keys(fields).filter((name) => fields[name]?.request !== undefined || changed.includes(name));
       const missing = await ask<{ statement: string }>(
         `select format('grant %s (%s) on %s to decision_runtime;', privilege, field, cast(:table as text)) as statement
          from (
            select 'select' as privilege, field from unnest(cast(:read as text[])) as field
            union all select 'insert', field from unnest(cast(:written as text[])) as field
+           union all select 'update', field from unnest(cast(:changed as text[])) as field
          ) as needed
          where not has_column_privilege('decision_runtime', cast(:table as text), field, privilege)`,
-        { table, read: Object.keys(fields), written: given },
+        { table, read: Object.keys(fields), written: given, changed },
       );
       expect({ 'a migration must say': missing.map(({ statement }) => statement) }).toEqual({
         'a migration must say': [],
       });
     });
+  });
+
+  it('stores each part of a draft as its schema says', async () => {
+    const drafts = { ...ruleFields, ...flowFields };
+    const columns = await ask<{ name: string; type: string }>(
+      `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+       where attrelid = cast('assets' as regclass) and attname = any (cast(:names as text[])) order by attname`,
+      { names: Object.keys(drafts) },
+    );
+    const wanted = Object.entries(drafts).map(([name, field]) => ({ name, type: storedType(field) }));
+    expect(columns).toEqual(wanted.sort((a, b) => (a.name < b.name ? -1 : 1)));
   });
 
   /** For each field that rotation keeps a value that no other key has: a new field needs one here. */

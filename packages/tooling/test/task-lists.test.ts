@@ -58,6 +58,7 @@ describe('the tasks of docs/development.md', () => {
     expect(tasks.map(({ title }) => title)).toEqual([
       'Add an operator',
       'Add a field of an API key',
+      'Add a field of a rule or flow',
       'Add a setting of a context',
       'Add an endpoint',
       'Add an audit action',

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SubscribedMessage } from '@decision/broker';
+import { type FlowDraft } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import {
   createApiKey,
@@ -10,7 +11,6 @@ import {
   dropDatabase,
   ensureWorkspace,
   findApiKey,
-  type FlowDraft,
   insertAsset,
   insertRule,
   openDatabase,
