@@ -203,7 +203,6 @@ export {
   findRollback,
   listReleases,
   type PinnedAsset,
-  type ReleaseRecord,
 } from './releases/releases';
 export * from './roles/roles';
 export {
@@ -242,7 +241,7 @@ export {
   type AssetUse,
   type ValueReference,
 } from './values/value-references';
-export { type BoundValue, findBoundValues, findValues, listValues, type ValueRecord } from './values/values';
+export { type BoundValue, findBoundValues, findValues, listValues } from './values/values';
 export {
   deleteValue,
   type ManagedRefusal,

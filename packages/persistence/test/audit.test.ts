@@ -30,7 +30,7 @@ import {
   writeManagedValues,
 } from '../src';
 import { asOwner } from './as-owner';
-import { newApiKey, newRule } from './rule-fixtures';
+import { newApiKey, newRule, parsedField } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
 describe('the audit', () => {
@@ -121,7 +121,7 @@ describe('the audit', () => {
   });
 
   it('has every change of an object, with its content as a document, and of its values one entry with counts', async () => {
-    const object = (content: string) => ({ name: 'Order', content, contentType: 'json_object', parsedFields: [{ key: 'a' }], userGroups: [] }) as const; // prettier-ignore
+    const object = (content: string) => ({ name: 'Order', content, contentType: 'json_object', parsedFields: [parsedField('a')], userGroups: [] }) as const; // prettier-ignore
     const made = await here((transaction) => insertObject(transaction, object('{"a":1}')));
     const id = made.status === 'inserted' ? made.object.id : '';
     const large = JSON.stringify({ a: 'x'.repeat(70_000) });

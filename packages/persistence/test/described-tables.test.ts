@@ -6,12 +6,15 @@ import {
   flowFields,
   folderFields,
   invitationFields,
+  objectFields,
   recordName,
+  releaseFields,
   type ResourceField,
   type ResourceFields,
   ruleFields,
   userFields,
   userGroupFields,
+  valueFields,
 } from '@decision/contracts';
 import { createApiKey, rotateApiKey } from '../src';
 import { storedType } from '../src/resources/described-table';
@@ -35,12 +38,20 @@ const OF_ASSETS = [
   'published_version_id',
 ];
 
+/** Columns of values that have no field: what only objects know, and `managed_by` is read by. */
+const OF_VALUES = ['workspace_id', 'stable_id', 'updated_by', 'object_id', 'managed_path', 'managed_member'];
+
 /** Without the fields that are read from other tables. */
 const joinless = (fields: ResourceFields): ResourceFields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !JOINED.has(name)));
-const JOINED: ReadonlySet<string> = new Set(['published_version', 'published_at']);
+const JOINED: ReadonlySet<string> = new Set([
+  ...['published_version', 'published_at', 'managed_by'],
+  ...['asset', 'environment', 'version', 'approvals'],
+]);
 
-const isDraftField = (field: ResourceField | undefined): boolean => field !== undefined && 'kept' in field;
+/** Parts of drafts, and fields that are saved with an object, are changed as well as made. */
+const isChanged = (field: ResourceField | undefined): boolean =>
+  field !== undefined && ('kept' in field || ('saved' in field && field.saved === true));
 
 /** Tables whose resource is described, with the columns that are no fields of it. */
 const tables: readonly (readonly [table: string, fields: ResourceFields, others: readonly string[]])[] = [
@@ -49,8 +60,11 @@ const tables: readonly (readonly [table: string, fields: ResourceFields, others:
   ['environments', environmentFields, ['workspace_id']],
   ['folders', folderFields, ['workspace_id']],
   ['invitations', invitationFields, ['workspace_id', 'selector', 'token_hash', 'created_by']],
+  ['releases', joinless(releaseFields), ['workspace_id', 'environment_id', 'rule_id']],
   ['users', userFields, OF_PEOPLE],
   ['user_groups', userGroupFields, ['workspace_id']],
+  ['workspace_objects', objectFields, ['workspace_id', 'stable_id', 'updated_by']],
+  ['workspace_values', joinless(valueFields), OF_VALUES],
 ];
 
 describe('described tables', () => {
@@ -79,7 +93,7 @@ describe('described tables', () => {
     });
 
     it('lets the services read each field and write each that callers give', async () => {
-      const changed = Object.keys(fields).filter((name) => isDraftField(fields[name]));
+      const changed = Object.keys(fields).filter((name) => isChanged(fields[name]));
       const given = Object.keys(fields).filter((name) => fields[name]?.request !== undefined || changed.includes(name));
       const missing = await ask<{ statement: string }>(
         `select format('grant %s (%s) on %s to decision_runtime;', privilege, field, cast(:table as text)) as statement
@@ -97,14 +111,18 @@ describe('described tables', () => {
     });
   });
 
-  it('stores each part of a draft as its schema says', async () => {
-    const drafts = { ...ruleFields, ...flowFields };
+  it.each<[string, ResourceFields]>([
+    ['assets', { ...ruleFields, ...flowFields }],
+    ['workspace_objects', objectFields],
+  ])('stores each field of %s that changes as its schema says', async (table, fields) => {
+    const changed = Object.entries(fields).filter(([, field]) => isChanged(field));
     const columns = await ask<{ name: string; type: string }>(
       `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
-       where attrelid = cast('assets' as regclass) and attname = any (cast(:names as text[])) order by attname`,
-      { names: Object.keys(drafts) },
+       where attrelid = cast(:table as regclass) and attname = any (cast(:names as text[])) order by attname`,
+      { table, names: changed.map(([name]) => name) },
     );
-    const wanted = Object.entries(drafts).map(([name, field]) => ({ name, type: storedType(field) }));
+    const wanted = changed.map(([name, field]) => ({ name, type: storedType(field) }));
+    expect(wanted.length).toBeGreaterThan(0);
     expect(columns).toEqual(wanted.sort((a, b) => (a.name < b.name ? -1 : 1)));
   });
 

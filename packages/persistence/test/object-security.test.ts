@@ -13,7 +13,7 @@ import {
   writeManagedValues,
 } from '../src';
 import { asOwner } from './as-owner';
-import { newRule } from './rule-fixtures';
+import { newRule, parsedField } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
 const GROUPS = ['sales', 'eu'];
@@ -21,7 +21,7 @@ const OBJECT = {
   name: 'Order',
   content: '{"secret": 1}',
   contentType: 'json_object',
-  parsedFields: [{ key: 'secret' }],
+  parsedFields: [parsedField('secret')],
   userGroups: GROUPS,
 } as const;
 const MANAGED = { path: 'status', member: '"open"', type: 'string', content: 'open', metadata: {} } as const;

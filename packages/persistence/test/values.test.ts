@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type ValueRecord } from '@decision/contracts';
 import {
   compareValues,
   deleteValue,
@@ -19,7 +20,6 @@ import {
   type Transaction,
   updateRule,
   updateValue,
-  type ValueRecord,
   type WorkspaceAccess,
 } from '../src';
 import { asOwner } from './as-owner';

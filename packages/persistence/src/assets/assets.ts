@@ -1,11 +1,11 @@
-import { type AssetKind, type DraftOf } from '@decision/contracts';
+import { type AssetKind, type DraftOf, type ReleaseRecord } from '@decision/contracts';
 import { recordChange } from '../audit/record-change';
 import { asWorkspace } from '../connection/access';
 import { changedNow } from '../connection/changed-now';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
-import { findOpenReleases, type ReleaseRecord } from '../releases/releases';
+import { findOpenReleases } from '../releases/releases';
 import { findUsingFlows, type UsingFlow } from './flow-uses';
 import { type DescribedRow } from '../resources/described-table';
 import {

@@ -5,11 +5,12 @@ import {
   type FlowDefinition,
   type FlowUse,
   recordName,
+  type ReleaseRecord,
 } from '@decision/contracts';
 import { recordChange } from '../audit/record-change';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
-import { findOpenReleases, type ReleaseRecord } from '../releases/releases';
+import { findOpenReleases } from '../releases/releases';
 import { lockAsset } from './assets';
 import { holdUses, saveUses } from './flow-uses';
 
