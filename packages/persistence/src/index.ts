@@ -24,7 +24,6 @@ export {
   type ResolvedAsset,
   type StoredSubflow,
 } from './assets/resolve-assets';
-export * from './assets/rules';
 export * from './audit/list-audit';
 export { recordChange } from './audit/record-change';
 export { asWorkspace, type WorkspaceAccess } from './connection/access';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as persistence from '../src';
 import {
   insertObject,
-  insertRule,
+  insertAsset,
   openSync,
   rememberMembers,
   saveValues,
@@ -56,7 +56,7 @@ beforeAll(async () => {
     ids.plain = await savedId(transaction, 'c.plain', 'secret');
     ids.list = await savedId(transaction, 'c.list', [{ $rb: 'globalValue', id: ids.plain, name: 'c.plain' }], [ids.plain]); // prettier-ignore
     ids.rule = randomUUID();
-    await insertRule(transaction, { ...newRule({ id: ids.rule, userGroups: GROUPS }), valueIds: [ids.plain] });
+    await insertAsset(transaction, 'rule', { ...newRule({ id: ids.rule, userGroups: GROUPS }), valueIds: [ids.plain] });
     const opened = await openSync(transaction, { collection: 'c', syncId: 'run', userGroups: GROUPS });
     ids.sync = opened.status === 'open' ? opened.sync : '';
     await rememberMembers(transaction, ids.sync, ['c.plain']);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { apiKeyFields, type FlowUse, type ParsedField, type RuleRow, toGiven } from '@decision/contracts';
-import { type NewApiKey, type NewAsset, type NewRule } from '../src';
+import { type NewApiKey, type NewAsset } from '../src';
 
 /** The id of nothing. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -12,7 +12,7 @@ export const parsedField = (key: string): ParsedField => ({
 });
 
 /** A rule that can be inserted: unique id and slug, one row. */
-export const newRule = (parts: Partial<NewRule> = {}): NewRule => {
+export const newRule = (parts: Partial<NewAsset<'rule'>> = {}): NewAsset<'rule'> => {
   const id = randomUUID();
   return {
     id,

@@ -1,13 +1,10 @@
-import { type Formula, type FormulaNode, infixOperators, precedence, reservedWords } from './nodes';
+import { type FormulaNode, infixOperators, precedence, reservedWords } from './nodes';
 
 /**
- * The canonical spelling of a formula: one space around infix operators, strings in double quotes, `and`, `or`, `not`, `==`,
+ * The canonical spelling of a node, as it may stand anywhere at all, or of a whole formula by its root: one space around infix operators, strings in double quotes, `and`, `or`, `not`, `==`,
  * `!=`, and no parentheses that change nothing. Parsing it gives the same nodes, places aside, as long as it is not longer than a
  * formula may be.
  */
-export const printFormula = (formula: Formula): string => printNode(formula.root);
-
-/** Prints one node as it may stand anywhere at all. */
 export const printNode = (node: FormulaNode): string => print(node, precedence.lambda);
 
 const PLAIN_NAME = /^\$?[\p{L}_][\p{L}\p{M}\p{N}_]*$/u;

@@ -9,8 +9,8 @@ import {
 } from '@decision/contracts';
 import { type RuleProblem } from '@decision/engine';
 import {
-  publishRule,
-  type RuleChanges,
+  publishAsset,
+  type AssetChanges,
   type RuleRecord,
   type Transaction,
   type WorkspaceAccess,
@@ -74,7 +74,7 @@ const bindDraft = async (
   transaction: Transaction,
   existing: RuleRecord | undefined,
   changes: Partial<RuleDraft>,
-): Promise<RuleChanges> => {
+): Promise<AssetChanges<'rule'>> => {
   const given = tableOf({ ...(existing ?? EMPTY_DRAFT), ...changes });
   const { table, valueIds, problems } = await bindValues(transaction, given, existing && tableOf(existing));
   requireNone(problems);
@@ -113,7 +113,7 @@ const setPublication = async (
   if (imported._unpublish === true) await unpublish(transaction, 'rule', rule.id);
   else {
     await requireTested(transaction, context, rule);
-    await publishRule(transaction, rule.id, { versionId: context.newId() });
+    await publishAsset(transaction, 'rule', rule.id, { versionId: context.newId() });
   }
   return readAgain(transaction, 'rule', rule.id);
 };
