@@ -65,6 +65,7 @@ describe('the tasks of docs/development.md', () => {
       'Add a setting of a context',
       'Add an endpoint',
       'Add an audit action',
+      'Add an event or a message',
       'Add a metric',
       'Add a setting of a service',
       'Add a migration',
