@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { contextSettings, defaultValues, definitionDefaults } from '@decision/contracts';
 import { deleteContext, insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
-import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { cacheKeys, contextSettings, defaultValues } from '@decision/contracts';
 import { insertContext } from '@decision/persistence';
-import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let admin: string;
