@@ -7,7 +7,7 @@ const IMPURE_TEXT =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.|\bsetTimeout\(|\bsetInterval\(|\bfetch\(|\bperformance\./;
 
 /** Migrations are read in the order of their numbers, and never edited: one folder shows that order, and groups would hide it. */
-const isNoHistory = (folder: string): boolean => !folder.endsWith('/migrations');
+const isNotOfMigrations = (folder: string): boolean => !folder.endsWith('/migrations');
 
 /** Folders of tests that are not grouped by subject. */
 const UNGROUPED: ReadonlySet<string> = new Set([
@@ -89,7 +89,7 @@ describe.each(homes)('%s', (home) => {
   });
 
   it('has at most twenty files in a folder of sources, migrations aside', () => {
-    expect(crowdedAmong(files.map(({ path }) => path)).filter(isNoHistory)).toEqual([]);
+    expect(crowdedAmong(files.map(({ path }) => path)).filter(isNotOfMigrations)).toEqual([]);
   });
 
   it('has at most twenty files in a folder of tests', () => {
