@@ -10,7 +10,7 @@ const FOLDERS = [
   ),
 ];
 const tests = FOLDERS.map((folder) => join(__dirname, folder)).flatMap((folder) =>
-  readdirSync(folder)
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => readFileSync(join(folder, name), 'utf8')),
 );

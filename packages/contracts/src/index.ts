@@ -16,9 +16,23 @@ export { recordName } from './described-fields';
 export * from './resource';
 export * from './value-revision';
 export * from './rules/logging-settings';
+export * from './rules/rule-table';
+export {
+  type AssetFields,
+  assetFacts,
+  type DraftField,
+  type DraftFields,
+  emptyDraft,
+  givenDraft,
+  type ListedDraft,
+  recordNames,
+} from './rules/asset-fields';
+export { type RuleDraft, ruleFields } from './rules/rule-fields';
 export * from './rules/rule-document';
+export { ListedField } from './rules/listed-field';
 export * from './flows/flow-document';
 export * from './flows/flow-definition';
+export * from './flows/flow-fields';
 export * from './rules/field-source';
 export * from './messages/headers';
 export * from './messages/solution-request.v1';

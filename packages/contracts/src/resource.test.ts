@@ -9,6 +9,7 @@ import {
   toAnswer,
   toAudited,
   toGiven,
+  toShown,
 } from './resource';
 
 const fields = {
@@ -60,5 +61,25 @@ describe('a described resource', () => {
       treeRings: 3,
       plantedBy: 'k-2',
     });
+  });
+
+  it('is answered under another name where it says so', () => {
+    const renamed = { tree_rings: { ...fields.tree_rings, answeredAs: 'rings' } } as const;
+    expect(Object.keys(answerSchemas(renamed))).toEqual(['rings']);
+    expect(answerExample(renamed)).toEqual({ rings: 80 });
+    expect(toAnswer(renamed, record)).toEqual({ rings: 3 });
+  });
+
+  it('is shown as a schema says: its members in its order, without what is undefined or not in it', () => {
+    const Shown = Type.Object({
+      tree_rings: Type.Integer(),
+      id: Type.String(),
+      felled_at: Type.Optional(Type.String()),
+    });
+    const shown: Static<typeof Shown> = toShown(Shown, record);
+    expect(Object.entries(shown)).toEqual([
+      ['tree_rings', 3],
+      ['id', 'c-2'],
+    ]);
   });
 });

@@ -16,6 +16,8 @@ export interface ResourceField {
   readonly whenAbsent?: unknown;
   /** False: answers do not show it. */
   readonly answered?: false;
+  /** Its name in answers, where that is not the one of the column. */
+  readonly answeredAs?: string;
   /** False: the audit does not show it. */
   readonly audited?: false;
 }
@@ -36,8 +38,14 @@ type GivenName<F extends ResourceFields> = {
 /** The fields that the caller of a new resource gives, with the values of those that were left out. */
 export type GivenOf<F extends ResourceFields> = RecordOf<Pick<F, GivenName<F>>>;
 
+type AnswerName<F, Name extends string> = F extends { readonly answered: false }
+  ? never
+  : F extends { readonly answeredAs: infer Shown extends string }
+    ? Shown
+    : Name;
+
 type AnswerSchemas<F extends ResourceFields> = {
-  [Name in keyof F & string as F[Name] extends { readonly answered: false } ? never : Name]: F[Name]['schema'];
+  [Name in keyof F & string as AnswerName<F[Name], Name>]: F[Name]['schema'];
 };
 
 type RequestSchemas<F extends ResourceFields> = {
@@ -51,13 +59,14 @@ type RequestSchemas<F extends ResourceFields> = {
 type AnswerOf<F extends ResourceFields> = Static<TObject<AnswerSchemas<F>>>;
 type RequestOf<F extends ResourceFields> = Static<TObject<RequestSchemas<F>>>;
 
-const isAnswered = ({ answered }: ResourceField): boolean => answered !== false;
+const mapAnswered = <Result>(fields: ResourceFields, become: (field: ResourceField, name: string) => unknown): Result =>
+  mapFields<Result, ResourceField>(fields, (field, name) =>
+    field.answered === false ? undefined : [field.answeredAs ?? name, become(field, name)],
+  );
 
 /** The properties of the answer. */
 export const answerSchemas = <F extends ResourceFields>(fields: F) =>
-  mapFields<AnswerSchemas<F>, ResourceField>(fields, (field, name) =>
-    isAnswered(field) ? [name, field.schema] : undefined,
-  );
+  mapAnswered<AnswerSchemas<F>>(fields, ({ schema }) => schema);
 
 /** The properties of the request that makes the resource; those with a value for their absence are optional. */
 export const requestSchemas = <F extends ResourceFields>(fields: F) =>
@@ -67,15 +76,22 @@ export const requestSchemas = <F extends ResourceFields>(fields: F) =>
 
 /** An answer for the API document. */
 export const answerExample = <F extends ResourceFields>(fields: F) =>
-  mapFields<AnswerOf<F>, ResourceField>(fields, (field, name) =>
-    isAnswered(field) ? [name, field.example] : undefined,
-  );
+  mapAnswered<AnswerOf<F>>(fields, ({ example }) => example);
 
 /** A record as it is answered. */
 export const toAnswer = <F extends ResourceFields>(fields: F, record: RecordOf<F>) =>
-  mapFields<AnswerOf<F>, ResourceField>(fields, (field, name) =>
-    isAnswered(field) ? [name, memberOf(record, recordName(name))] : undefined,
-  );
+  mapAnswered<AnswerOf<F>>(fields, (_, name) => memberOf(record, recordName(name)));
+
+/** What a schema shows of a record: its properties are the record's members, whose names are in camel case. */
+type ShownBy<S extends TObject> = {
+  readonly [Name in keyof Static<S> as CamelCase<Name & string>]: Frozen<Static<S>[Name]>;
+};
+
+/** A record as a schema shows it, in the order of the schema; members that are undefined are left out, as is what the schema does not have. */
+export const toShown = <S extends TObject>(schema: S, record: ShownBy<S>): Static<S> => {
+  const members = Object.keys(schema.properties).map((name) => [name, memberOf(record, recordName(name))] as const);
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined));
+};
 
 /** The fields of a new resource that a request gives, with defaults for those that it leaves out. */
 export const toGiven = <F extends ResourceFields>(fields: F, request: RequestOf<F>) =>

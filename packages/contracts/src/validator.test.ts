@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { checkRuleTable } from './rules/rule-document';
+import { checkRuleTable } from './rules/rule-table';
 import { compileValidator } from './validator';
 
 const Part = Type.Object({ name: Type.String() }, { $id: 'Part', additionalProperties: false });

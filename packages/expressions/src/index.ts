@@ -19,6 +19,5 @@ export {
 } from './run/run';
 export { childrenOf, type Formula, formulaLimits, type FormulaNode } from './syntax/nodes';
 export { parseFormula } from './syntax/parser';
-export { printFormula } from './syntax/printer';
 export { parsePattern, type Pattern } from './text/pattern';
 export { measureValue } from './values/operands';

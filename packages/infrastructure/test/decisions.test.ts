@@ -17,9 +17,9 @@ import {
   dropDatabase,
   ensureWorkspace,
   insertContext,
-  insertRule,
+  insertAsset,
   openDatabase,
-  publishRule,
+  publishAsset,
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { Kafka, logLevel } from 'kafkajs';
@@ -99,8 +99,8 @@ const EMPTY_DRAFT = {
 const makeVersion = (slug: string, settings: RuleSettings): Promise<string> =>
   database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
     const [id, versionId] = [randomUUID(), randomUUID()];
-    await insertRule(transaction, { ...EMPTY_DRAFT, id, slug, name: slug, settings });
-    await publishRule(transaction, id, { versionId });
+    await insertAsset(transaction, 'rule', { ...EMPTY_DRAFT, id, slug, name: slug, settings });
+    await publishAsset(transaction, 'rule', id, { versionId });
     return versionId;
   });
 

@@ -8,10 +8,8 @@ import {
   dropDatabase,
   ensureWorkspace,
   insertAsset,
-  insertRule,
   openDatabase,
   publishAsset,
-  publishRule,
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createMetrics, createStopper, evaluationSettings, readConfig, type Stopper } from '@decision/service-kit';
@@ -71,8 +69,8 @@ const publish = async (
     ...{ ...nothing, labels: [], userGroups: [], groups: {}, settings: {}, testSuite: [], metadata: {} },
   };
   await database.inWorkspace({ workspaceId, userGroups: undefined, actor: 'tester' }, async (transaction) => {
-    await insertRule(transaction, rule);
-    await publishRule(transaction, id, { versionId });
+    await insertAsset(transaction, 'rule', rule);
+    await publishAsset(transaction, 'rule', id, { versionId });
   });
   return versionId;
 };

@@ -1,13 +1,5 @@
 export * from './announcements/announcements';
-export {
-  type AssetRecord,
-  type AssetSummary,
-  type DraftOf,
-  type FlowDraft,
-  type RuleDraft,
-  type RuleRecord,
-  type RuleSummary,
-} from './assets/asset-record';
+export { type AssetRecord, type AssetSummary, type RuleRecord, type RuleSummary } from './assets/asset-record';
 export * from './assets/asset-versions';
 export { findContextLogging, findVersionLogging } from './assets/logging-settings';
 export {
@@ -32,7 +24,6 @@ export {
   type ResolvedAsset,
   type StoredSubflow,
 } from './assets/resolve-assets';
-export * from './assets/rules';
 export * from './audit/list-audit';
 export { recordChange } from './audit/record-change';
 export { asWorkspace, type WorkspaceAccess } from './connection/access';
@@ -212,7 +203,6 @@ export {
   findRollback,
   listReleases,
   type PinnedAsset,
-  type ReleaseRecord,
 } from './releases/releases';
 export * from './roles/roles';
 export {
@@ -251,7 +241,7 @@ export {
   type AssetUse,
   type ValueReference,
 } from './values/value-references';
-export { type BoundValue, findBoundValues, findValues, listValues, type ValueRecord } from './values/values';
+export { type BoundValue, findBoundValues, findValues, listValues } from './values/values';
 export {
   deleteValue,
   type ManagedRefusal,

@@ -13,10 +13,10 @@ import {
   findApiKey,
   findInvitation,
   findRole,
-  findRule,
+  findAsset,
   findUnknownGroups,
   holdRole,
-  insertRule,
+  insertAsset,
   listApiKeys,
   listAudit,
   listFolders,
@@ -104,9 +104,11 @@ describe('folders', () => {
     const made = await here((transaction) => saveFolder(transaction, { name: 'Going', newUserGroups: [] }));
     const id = made.status === 'saved' ? made.folder.id : '';
     const rule = newRule({ folder: { id, name: 'Going' } });
-    await here((transaction) => insertRule(transaction, rule));
+    await here((transaction) => insertAsset(transaction, 'rule', rule));
     await here((transaction) => deleteFolder(transaction, id));
-    expect(await here((transaction) => findRule(transaction, { id: rule.id }))).toMatchObject({ folder: null });
+    expect(await here((transaction) => findAsset(transaction, 'rule', { id: rule.id }))).toMatchObject({
+      folder: null,
+    });
   });
 });
 

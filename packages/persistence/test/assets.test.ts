@@ -3,7 +3,6 @@ import { checkFlowDefinition, checkRulePointer, type FlowUse } from '@decision/c
 import {
   deleteAsset,
   deleteFolder,
-  deleteRule,
   deleteValue,
   findAsset,
   findAssetPointer,
@@ -16,7 +15,6 @@ import {
   insertAsset,
   insertContext,
   insertRelease,
-  insertRule,
   listAssets,
   listAudit,
   listVersions,
@@ -26,7 +24,6 @@ import {
   loadVersionDocument,
   type NewAsset,
   publishAsset,
-  publishRule,
   publishVersionAgain,
   saveEnvironment,
   saveFolder,
@@ -53,8 +50,8 @@ const publishedRule = async (parts: Parameters<typeof newRule>[0] = {}): Promise
   const rule = newRule(parts);
   const versionId = randomUUID();
   await inside(async (transaction) => {
-    await insertRule(transaction, rule);
-    await publishRule(transaction, rule.id, { versionId });
+    await insertAsset(transaction, 'rule', rule);
+    await publishAsset(transaction, 'rule', rule.id, { versionId });
   });
   return { kind: 'rule', slug: rule.slug, selector: 'latest', asset_id: rule.id, version_id: versionId };
 };
@@ -161,8 +158,8 @@ describe('a flow', () => {
       expect(await loadFlowVersion(transaction, rule.version_id)).toBeUndefined();
       expect(await loadVersionDocument(transaction, 'rule', flow.version_id)).toBeUndefined();
       expect(await updateAsset(transaction, 'rule', flow.asset_id, { name: 'x' })).toEqual({ status: 'not_found' });
-      expect(await deleteRule(transaction, flow.asset_id)).toEqual({ status: 'not_found' });
-      expect(await publishRule(transaction, flow.asset_id, { versionId: randomUUID() })).toEqual({
+      expect(await deleteAsset(transaction, 'rule', flow.asset_id)).toEqual({ status: 'not_found' });
+      expect(await publishAsset(transaction, 'rule', flow.asset_id, { versionId: randomUUID() })).toEqual({
         status: 'not_found',
       });
       expect(await findTestSuite(transaction, 'flow', 'same')).toMatchObject({ assetId: flow.asset_id });
@@ -302,10 +299,12 @@ describe('versions that flows use', () => {
   it('load after their rule is deleted, until the last flow that uses them is deleted', async () => {
     const rule = await publishedRule({ userGroups: ['sales'] });
     const unused = randomUUID();
-    await inside((transaction) => publishRule(transaction, rule.asset_id, { versionId: unused }));
+    await inside((transaction) => publishAsset(transaction, 'rule', rule.asset_id, { versionId: unused }));
     const [first, second] = [await publishedFlow([rule]), await publishedFlow([rule])];
     const table = await loads(rule.version_id);
-    expect(await inside((transaction) => deleteRule(transaction, rule.asset_id))).toMatchObject({ status: 'deleted' });
+    expect(await inside((transaction) => deleteAsset(transaction, 'rule', rule.asset_id))).toMatchObject({
+      status: 'deleted',
+    });
     expect(await loads(rule.version_id)).toEqual(table);
     expect(await loads(unused)).toBeUndefined();
     const see = (group: string) =>
@@ -338,7 +337,7 @@ describe('versions that flows use', () => {
     const middle = await publishedFlow([inner]);
     const outer = await publishedFlow([middle]);
     await inside((transaction) => deleteAsset(transaction, 'flow', inner.asset_id));
-    await inside((transaction) => deleteRule(transaction, rule.asset_id));
+    await inside((transaction) => deleteAsset(transaction, 'rule', rule.asset_id));
     await inside((transaction) => deleteAsset(transaction, 'flow', middle.asset_id));
     for (const { version_id } of [rule, inner, middle]) expect(await loads(version_id)).toBeDefined();
     expect(await keptVersions()).toBe(before + 3);
@@ -391,8 +390,8 @@ describe('versions that flows use', () => {
     const theirs = newRule();
     const versionId = randomUUID();
     await workspace.database.inWorkspace(stranger, async (transaction) => {
-      await insertRule(transaction, theirs);
-      await publishRule(transaction, theirs.id, { versionId });
+      await insertAsset(transaction, 'rule', theirs);
+      await publishAsset(transaction, 'rule', theirs.id, { versionId });
     });
     const use: FlowUse = { kind: 'rule', slug: theirs.slug, selector: '1', asset_id: theirs.id, version_id: versionId };
     const flow = newFlow();
@@ -413,7 +412,7 @@ describe('versions that flows use', () => {
       const versionId = randomUUID();
       const [published] = await Promise.all([
         inside((transaction) => publishAsset(transaction, 'flow', flow.id, { versionId, flow: resolved(rule) })),
-        inside((transaction) => deleteRule(transaction, rule.asset_id)),
+        inside((transaction) => deleteAsset(transaction, 'rule', rule.asset_id)),
         inside((transaction) => deleteAsset(transaction, 'flow', former.asset_id)),
       ]);
       const isThere = (await loads(rule.version_id)) !== undefined;
@@ -427,12 +426,12 @@ describe('versions that flows use', () => {
     const doomed = await workspace.addWorkspace('doomed');
     const [rule, flow, versionId] = [newRule(), newFlow(), randomUUID()];
     await workspace.database.inWorkspace(doomed, async (transaction) => {
-      await insertRule(transaction, rule);
-      await publishRule(transaction, rule.id, { versionId });
+      await insertAsset(transaction, 'rule', rule);
+      await publishAsset(transaction, 'rule', rule.id, { versionId });
       await insertAsset(transaction, 'flow', flow);
       const use = { kind: 'rule', slug: rule.slug, selector: '1', asset_id: rule.id, version_id: versionId } as const;
       await publishAsset(transaction, 'flow', flow.id, { versionId: randomUUID(), flow: resolved(use) });
-      await deleteRule(transaction, rule.id);
+      await deleteAsset(transaction, 'rule', rule.id);
       expect(await loadVersion(transaction, versionId)).toBeDefined();
     });
     await asOwner(workspace.url, 'delete from workspaces where id = $1', [doomed.workspaceId]);

@@ -4,15 +4,15 @@ import {
   type AuditFilters,
   createApiKey,
   deleteObject,
-  deleteRule,
+  deleteAsset,
   deleteValue,
   endRelease,
   goLive,
   insertObject,
   insertRelease,
-  insertRule,
+  insertAsset,
   listAudit,
-  publishRule,
+  publishAsset,
   publishVersionAgain,
   putBack,
   recordApproval,
@@ -22,15 +22,15 @@ import {
   saveTestSuite,
   saveValues,
   type Transaction,
-  unpublishRule,
+  unpublishAsset,
   updateObject,
-  updateRule,
+  updateAsset,
   updateValue,
   type WorkspaceAccess,
   writeManagedValues,
 } from '../src';
 import { asOwner } from './as-owner';
-import { newApiKey, newRule } from './rule-fixtures';
+import { newApiKey, newRule, parsedField } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
 describe('the audit', () => {
@@ -56,7 +56,7 @@ describe('the audit', () => {
     const key = await as(access, (transaction) => createApiKey(transaction, newApiKey({ name: 'CI' })));
     if (key.status !== 'created') throw new Error(key.status);
     const byKey = { ...access, actor: key.key.id };
-    await as(byKey, (transaction) => insertRule(transaction, newRule({ slug: 'said' })));
+    await as(byKey, (transaction) => insertAsset(transaction, 'rule', newRule({ slug: 'said' })));
     const [entry] = await read({ actor: key.key.id });
     expect(entry).toMatchObject({
       actor: key.key.id,
@@ -75,12 +75,12 @@ describe('the audit', () => {
   it('has every change of a rule', async () => {
     const rule = newRule({ slug: 'audited' });
     const versionId = randomUUID();
-    await here((transaction) => insertRule(transaction, rule));
-    await here((transaction) => updateRule(transaction, rule.id, { name: 'New', slug: 'renamed' }));
+    await here((transaction) => insertAsset(transaction, 'rule', rule));
+    await here((transaction) => updateAsset(transaction, 'rule', rule.id, { name: 'New', slug: 'renamed' }));
     for (let time = 0; time < 2; time += 1)
-      await here((transaction) => publishRule(transaction, rule.id, { versionId }));
-    await here((transaction) => unpublishRule(transaction, rule.id));
-    await here((transaction) => deleteRule(transaction, rule.id));
+      await here((transaction) => publishAsset(transaction, 'rule', rule.id, { versionId }));
+    await here((transaction) => unpublishAsset(transaction, 'rule', rule.id));
+    await here((transaction) => deleteAsset(transaction, 'rule', rule.id));
     expect(shown(await read({ subjectId: rule.id }))).toEqual([
       { kind: 'rule', action: 'create', subjectName: 'audited', before: null, after: expect.any(Object) },
       {
@@ -121,7 +121,7 @@ describe('the audit', () => {
   });
 
   it('has every change of an object, with its content as a document, and of its values one entry with counts', async () => {
-    const object = (content: string) => ({ name: 'Order', content, contentType: 'json_object', parsedFields: [{ key: 'a' }], userGroups: [] }) as const; // prettier-ignore
+    const object = (content: string) => ({ name: 'Order', content, contentType: 'json_object', parsedFields: [parsedField('a')], userGroups: [] }) as const; // prettier-ignore
     const made = await here((transaction) => insertObject(transaction, object('{"a":1}')));
     const id = made.status === 'inserted' ? made.object.id : '';
     const large = JSON.stringify({ a: 'x'.repeat(70_000) });
@@ -154,8 +154,8 @@ describe('the audit', () => {
     const [first, second, back, versionId] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
     const settings = { slug: 'prod', name: 'P', level: 1, approvers: ['role:admin'], approvalScheme: 'any', directReleases: true } as const; // prettier-ignore
     await here(async (transaction) => {
-      await insertRule(transaction, rule);
-      await publishRule(transaction, rule.id, { versionId });
+      await insertAsset(transaction, 'rule', rule);
+      await publishAsset(transaction, 'rule', rule.id, { versionId });
       const saved = await saveEnvironment(transaction, settings);
       if (saved.status !== 'saved') throw new Error(saved.status);
       for (const [id, source] of [
@@ -185,7 +185,7 @@ describe('the audit', () => {
 
   it('has every test of a draft that is added, changed or taken away, and nothing of the others', async () => {
     const rule = newRule({ slug: 'tested', testSuite: [{ id: 'a', name: 'A' }, { id: 'b', name: 'B' }, { id: 'c' }] }); // prettier-ignore
-    await here((transaction) => insertRule(transaction, rule));
+    await here((transaction) => insertAsset(transaction, 'rule', rule));
     const tests = [{ id: 'b', name: 'Bee' }, { id: 'c' }, { name: 7 }];
     await here((transaction) => saveTestSuite(transaction, { assetId: rule.id, tests }));
     const left = shown(await read({ kind: 'rule_test' }));
@@ -208,8 +208,8 @@ describe('the audit', () => {
   it('says of which version a publication is made again', async () => {
     const rule = newRule({ slug: 'again' });
     const [sourceId, versionId] = [randomUUID(), randomUUID()];
-    await here((transaction) => insertRule(transaction, rule));
-    await here((transaction) => publishRule(transaction, rule.id, { versionId: sourceId }));
+    await here((transaction) => insertAsset(transaction, 'rule', rule));
+    await here((transaction) => publishAsset(transaction, 'rule', rule.id, { versionId: sourceId }));
     await here((transaction) => publishVersionAgain(transaction, 'rule', { assetId: rule.id, sourceId, versionId }));
     const [newest] = await read({ subjectId: rule.id });
     expect(newest).toMatchObject({ action: 'publish', after: { versionId, version: 2, sourceVersion: 1 } });
@@ -218,7 +218,7 @@ describe('the audit', () => {
   it('is written with the change or not at all', async () => {
     const rule = newRule();
     const failing = here(async (transaction) => {
-      await insertRule(transaction, rule);
+      await insertAsset(transaction, 'rule', rule);
       throw new TypeError('on purpose');
     });
     await expect(failing).rejects.toThrow('on purpose');
@@ -259,8 +259,8 @@ describe('the audit', () => {
   it('shows a restricted access what its groups could see, and lets it write', async () => {
     const sales = workspace.restrictedTo('sales');
     const [mine, theirs] = [newRule({ userGroups: ['sales'] }), newRule({ userGroups: ['eu'] })];
-    await as(sales, (transaction) => insertRule(transaction, mine));
-    await here((transaction) => insertRule(transaction, theirs));
+    await as(sales, (transaction) => insertAsset(transaction, 'rule', mine));
+    await here((transaction) => insertAsset(transaction, 'rule', theirs));
     expect(await read({ subjectId: mine.id }, sales)).toHaveLength(1);
     expect(await read({ subjectId: theirs.id }, sales)).toEqual([]);
     expect(await read({}, await workspace.addWorkspace('elsewhere'))).toEqual([]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { contextDefaults, type ExecutionRecord } from '@decision/contracts';
+import { contextSettings, defaultValues, type ExecutionRecord } from '@decision/contracts';
 import { type InstanceWrite, lockInstances, type NewContext, type Transaction, writeInstances } from '../src';
 
 /** A context that can be inserted: unique id and slug, one string for its identity. */
@@ -9,7 +9,7 @@ export const newContext = (parts: Partial<NewContext> = {}): NewContext => {
     id,
     slug: `context-${id.slice(0, 8)}`,
     name: 'Orders',
-    ...contextDefaults,
+    ...defaultValues(contextSettings),
     schema: { base: [{ key: 'id', type: 'string' }] },
     identityFact: 'id',
     userGroups: [],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as persistence from '../src';
-import { insertContext, insertRule, type Transaction, type WorkspaceAccess } from '../src';
+import { insertContext, insertAsset, type Transaction, type WorkspaceAccess } from '../src';
 import { asOwner } from './as-owner';
 import { newContext, saveInstances, write } from './context-fixtures';
 import { newRule } from './rule-fixtures';
@@ -48,8 +48,8 @@ beforeAll(async () => {
     await insertContext(t, CONTEXT);
     await insertContext(t, OTHER);
     await persistence.insertRelationship(t, OTHER, RELATIONSHIP);
-    await insertRule(t, RULE);
-    await persistence.publishRule(t, RULE.id, { versionId });
+    await insertAsset(t, 'rule', RULE);
+    await persistence.publishAsset(t, 'rule', RULE.id, { versionId });
     await saveInstances(t, id, [write('free', { k: 'c' })]);
     await persistence.lockInstances(t, { contextId: id, instanceIds: ['busy'], create: true });
     const admission = { operationId, leaseMs: 600_000 };
@@ -351,7 +351,7 @@ describe('definitions', () => {
 
   it('lead to the version that the binding of a rule means', async () => {
     const bind = async (context: unknown) => {
-      await inside((t) => persistence.updateRule(t, RULE.id, { context }));
+      await inside((t) => persistence.updateAsset(t, 'rule', RULE.id, { context }));
       const [bound] = await inside((t) => persistence.findBoundAssets(t, 'orders'));
       return bound && [bound.selector, bound.versionId];
     };

@@ -1,4 +1,4 @@
-import { insertRule, updateRule } from '../src';
+import { insertAsset, updateAsset } from '../src';
 import { asOwner } from './as-owner';
 import { createGate } from './gate';
 import { newRule } from './rule-fixtures';
@@ -47,17 +47,17 @@ describe('deadlines', () => {
     it('gives up where it waits for a row lock', async () => {
       const database = workspace.open({ statementTimeoutMs: 400 });
       const rule = newRule();
-      await workspace.database.inWorkspace(workspace.access, (transaction) => insertRule(transaction, rule));
+      await workspace.database.inWorkspace(workspace.access, (transaction) => insertAsset(transaction, 'rule', rule));
       const held = createGate();
       const changed = createGate();
       const holder = workspace.database.inWorkspace(workspace.access, async (transaction) => {
-        await updateRule(transaction, rule.id, { name: 'Held' });
+        await updateAsset(transaction, 'rule', rule.id, { name: 'Held' });
         changed.open();
         await held.opened;
       });
       await changed.opened;
       const waiting = database.inWorkspace(workspace.access, (transaction) =>
-        updateRule(transaction, rule.id, { name: 'Late' }),
+        updateAsset(transaction, 'rule', rule.id, { name: 'Late' }),
       );
       await expect(waiting).rejects.toMatchObject({
         ...unavailable(/in time/),

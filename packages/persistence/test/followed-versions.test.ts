@@ -6,13 +6,11 @@ import {
   goLive,
   insertAsset,
   insertRelease,
-  insertRule,
   loadFlowParts,
   publishAsset,
-  publishRule,
   saveEnvironment,
   type Transaction,
-  unpublishRule,
+  unpublishAsset,
 } from '../src';
 import { newFlow, newRule, resolved } from './rule-fixtures';
 import { useTestWorkspace } from './test-workspace';
@@ -22,13 +20,13 @@ const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =
 
 const publish = async (ruleId: string): Promise<string> => {
   const versionId = randomUUID();
-  await inside((transaction) => publishRule(transaction, ruleId, { versionId }));
+  await inside((transaction) => publishAsset(transaction, 'rule', ruleId, { versionId }));
   return versionId;
 };
 
 it('finds what is in service by each selector, in the order of the question', async () => {
   const rule = newRule({ slug: 'parcel' });
-  await inside((transaction) => insertRule(transaction, rule));
+  await inside((transaction) => insertAsset(transaction, 'rule', rule));
   const first = await publish(rule.id);
   const ask = () =>
     inside((transaction) =>
@@ -54,7 +52,7 @@ it('finds what is in service by each selector, in the order of the question', as
 
 it('finds nothing of a rule that is unpublished, hidden, or a flow', async () => {
   const [rule, flow] = [newRule({ slug: 'letter', userGroups: ['sales'] }), newFlow({ slug: 'offer' })];
-  await inside((transaction) => insertRule(transaction, rule));
+  await inside((transaction) => insertAsset(transaction, 'rule', rule));
   await inside((transaction) => insertAsset(transaction, 'flow', flow));
   const versionId = randomUUID();
   await inside((transaction) => publishAsset(transaction, 'flow', flow.id, { versionId, flow: resolved() }));
@@ -64,7 +62,7 @@ it('finds nothing of a rule that is unpublished, hidden, or a flow', async () =>
   const published = await publish(rule.id);
   expect(await inside(ask)).toEqual([published, null]);
   expect(await workspace.database.inWorkspace(workspace.restrictedTo('eu'), ask)).toEqual([null, null]);
-  await inside((transaction) => unpublishRule(transaction, rule.id));
+  await inside((transaction) => unpublishAsset(transaction, 'rule', rule.id));
   expect(await inside(ask)).toEqual([null, null]);
 });
 
@@ -94,7 +92,7 @@ it('finds the rules whose input drafts of flows take, as far as they are visible
   const flow = newFlow({ graph: graphOf('origin'), userGroups: ['eu'] });
   const lost = newFlow({ graph: graphOf('gone') });
   await inside(async (transaction) => {
-    for (const one of [rule, open]) await insertRule(transaction, one);
+    for (const one of [rule, open]) await insertAsset(transaction, 'rule', one);
     for (const one of [flow, lost]) await insertAsset(transaction, 'flow', one);
   });
   const ask = (transaction: Transaction) => findOriginRules(transaction, [flow.id, lost.id, rule.id]);

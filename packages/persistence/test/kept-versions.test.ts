@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AssetKind, type FlowUse } from '@decision/contracts';
 import fc from 'fast-check';
-import { deleteAsset, insertAsset, insertRule, loadFlowVersion, loadVersion, publishAsset, publishRule } from '../src';
+import { deleteAsset, insertAsset, loadFlowVersion, loadVersion, publishAsset } from '../src';
 import { query } from '../src/connection/query';
 import { asOwner } from './as-owner';
 import { newFlow, newRule, resolved } from './rule-fixtures';
@@ -56,7 +56,7 @@ const publish = async (model: Model, kind: AssetKind, assetId: string, wanted: r
   });
   const outcome = await workspace.inside((transaction) =>
     kind === 'rule'
-      ? publishRule(transaction, assetId, { versionId })
+      ? publishAsset(transaction, 'rule', assetId, { versionId })
       : publishAsset(transaction, 'flow', assetId, { versionId, flow: resolved(...named) }),
   );
   expect(outcome.status).toBe('published');
@@ -68,7 +68,7 @@ const take = async (model: Model, one: Step): Promise<void> => {
     const asset = one.do === 'rule' ? newRule() : newFlow();
     await workspace.inside(async (transaction) => {
       if ('graph' in asset) await insertAsset(transaction, 'flow', asset);
-      else await insertRule(transaction, asset);
+      else await insertAsset(transaction, 'rule', asset);
     });
     model.assets.set(asset.id, one.do);
     return publish(model, one.do, asset.id, one.do === 'flow' ? one.uses : []);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
-import { type Database, insertRule, openDatabase } from '../src';
+import { type Database, insertAsset, openDatabase } from '../src';
 import { asOwner } from './as-owner';
 import { newRule } from './rule-fixtures';
 import { openTcpProxy, type TcpProxy } from './tcp-proxy';
@@ -97,13 +97,13 @@ describe('lost connections', () => {
     it('within a transaction fails it, and the next one succeeds', async () => {
       const rule = newRule();
       const cut = database.inWorkspace(workspace.access, async (transaction) => {
-        await insertRule(transaction, rule);
+        await insertAsset(transaction, 'rule', rule);
         proxy.cut();
         await transaction.raw('select 1');
       });
       await expect(cut).rejects.toMatchObject(unavailable(/cannot be reached/));
       expect(
-        await database.inWorkspace(workspace.access, (transaction) => insertRule(transaction, rule)),
+        await database.inWorkspace(workspace.access, (transaction) => insertAsset(transaction, 'rule', rule)),
       ).toMatchObject({
         status: 'inserted',
       });

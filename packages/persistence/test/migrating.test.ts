@@ -9,7 +9,6 @@ import {
   createSession,
   createUserLink,
   deleteAsset,
-  deleteRule,
   deleteUser,
   dropDatabase,
   ensureWorkspace,
@@ -18,7 +17,6 @@ import {
   findSignIn,
   findSignInWorkspace,
   insertAsset,
-  insertRule,
   listUsers,
   loadVersion,
   migrate,
@@ -26,7 +24,6 @@ import {
   openDatabase,
   provisionPerson,
   publishAsset,
-  publishRule,
   recordSignIn,
   saveRecoveryCodes,
   setPassword,
@@ -262,11 +259,11 @@ describe('a user who is no superuser', () => {
     const [rule, flow, versionId] = [newRule({ userGroups: ['sales'] }), newFlow(), randomUUID()];
     const use = { kind: 'rule', slug: rule.slug, selector: '1', asset_id: rule.id, version_id: versionId } as const;
     await database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
-      await insertRule(transaction, rule);
-      await publishRule(transaction, rule.id, { versionId });
+      await insertAsset(transaction, 'rule', rule);
+      await publishAsset(transaction, 'rule', rule.id, { versionId });
       await insertAsset(transaction, 'flow', flow);
       await publishAsset(transaction, 'flow', flow.id, { versionId: randomUUID(), flow: resolved(use) });
-      await deleteRule(transaction, rule.id);
+      await deleteAsset(transaction, 'rule', rule.id);
       expect(await loadVersion(transaction, versionId)).toMatchObject({ conditions: rule.conditions });
       await deleteAsset(transaction, 'flow', flow.id);
       expect(await loadVersion(transaction, versionId)).toBeUndefined();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as persistence from '../src';
 import {
   insertObject,
-  insertRule,
+  insertAsset,
   openSync,
   rememberMembers,
   saveValues,
@@ -13,7 +13,7 @@ import {
   writeManagedValues,
 } from '../src';
 import { asOwner } from './as-owner';
-import { newRule } from './rule-fixtures';
+import { newRule, parsedField } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
 const GROUPS = ['sales', 'eu'];
@@ -21,7 +21,7 @@ const OBJECT = {
   name: 'Order',
   content: '{"secret": 1}',
   contentType: 'json_object',
-  parsedFields: [{ key: 'secret' }],
+  parsedFields: [parsedField('secret')],
   userGroups: GROUPS,
 } as const;
 const MANAGED = { path: 'status', member: '"open"', type: 'string', content: 'open', metadata: {} } as const;
@@ -56,7 +56,7 @@ beforeAll(async () => {
     ids.plain = await savedId(transaction, 'c.plain', 'secret');
     ids.list = await savedId(transaction, 'c.list', [{ $rb: 'globalValue', id: ids.plain, name: 'c.plain' }], [ids.plain]); // prettier-ignore
     ids.rule = randomUUID();
-    await insertRule(transaction, { ...newRule({ id: ids.rule, userGroups: GROUPS }), valueIds: [ids.plain] });
+    await insertAsset(transaction, 'rule', { ...newRule({ id: ids.rule, userGroups: GROUPS }), valueIds: [ids.plain] });
     const opened = await openSync(transaction, { collection: 'c', syncId: 'run', userGroups: GROUPS });
     ids.sync = opened.status === 'open' ? opened.sync : '';
     await rememberMembers(transaction, ids.sync, ['c.plain']);

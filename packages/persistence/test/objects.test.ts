@@ -1,4 +1,5 @@
-import { insertObject, type ObjectRecord, type SavedObject, updateObject } from '../src';
+import { type ObjectRecord, type SavedObject } from '@decision/contracts';
+import { insertObject, updateObject } from '../src';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
 const ROUNDS = 1_000;

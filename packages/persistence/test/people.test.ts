@@ -11,7 +11,7 @@ import {
   findPerson,
   findSignInWorkspace,
   listAssets,
-  insertRule,
+  insertAsset,
   listApiKeys,
   listAudit,
   listUsers,
@@ -315,7 +315,7 @@ describe('the key of a person', () => {
   it('V23: sees nothing where the person sees nothing, also after a rotation', async () => {
     const { person } = await provision();
     const rule = newRule();
-    await here((transaction) => insertRule(transaction, rule));
+    await here((transaction) => insertAsset(transaction, 'rule', rule));
     const { selectors } = await here((transaction) => applyMapping(transaction, person.id, { userGroups: [] }));
     expect(selectors).toHaveLength(1);
     const [key] = await keysOf(person.id);
@@ -403,9 +403,9 @@ describe('a transaction on behalf of a person', () => {
     (await listAssets(transaction, 'rule', {})).assets.map(({ slug }) => slug).sort();
   beforeEach(async () => {
     await here(async (transaction) => {
-      await insertRule(transaction, newRule({ slug: 'of-sales', userGroups: ['sales'] }));
-      await insertRule(transaction, newRule({ slug: 'of-eu', userGroups: ['eu'] }));
-      await insertRule(transaction, newRule({ slug: 'of-nobody' }));
+      await insertAsset(transaction, 'rule', newRule({ slug: 'of-sales', userGroups: ['sales'] }));
+      await insertAsset(transaction, 'rule', newRule({ slug: 'of-eu', userGroups: ['eu'] }));
+      await insertAsset(transaction, 'rule', newRule({ slug: 'of-nobody' }));
     });
   });
   const give = (userId: string, rights: { userGroups?: string[]; allGroups?: boolean }): Promise<unknown> =>
@@ -448,7 +448,7 @@ describe('a transaction on behalf of a person', () => {
       'ada@example.com',
       's@example.com',
     ]);
-    await expect(asPerson(id, (transaction) => insertRule(transaction, newRule({ userGroups: ['eu'] })))).rejects.toMatchObject({ code: 'forbidden' }); // prettier-ignore
+    await expect(asPerson(id, (transaction) => insertAsset(transaction, 'rule', newRule({ userGroups: ['eu'] })))).rejects.toMatchObject({ code: 'forbidden' }); // prettier-ignore
   });
 
   it('that is restricted provisions nobody: it needs an access without restriction', async () => {
@@ -484,10 +484,10 @@ describe('a transaction on behalf of a person', () => {
   ])('V22: does not begin for a person who was %s, and runs nothing', async (_, end) => {
     const { id } = (await provision()).person;
     await end(id);
-    await expect(asPerson(id, (transaction) => insertRule(transaction, newRule({ slug: 'late' })))).rejects.toMatchObject({ code: 'invalid_session' }); // prettier-ignore
+    await expect(asPerson(id, (transaction) => insertAsset(transaction, 'rule', newRule({ slug: 'late' })))).rejects.toMatchObject({ code: 'invalid_session' }); // prettier-ignore
     const pipelined = workspace.open({ isPipelined: true });
     const ofPerson = { ...access, userId: id };
-    await expect(pipelined.inWorkspace(ofPerson, (transaction) => insertRule(transaction, newRule({ slug: 'late' })))).rejects.toMatchObject({ code: 'invalid_session' }); // prettier-ignore
+    await expect(pipelined.inWorkspace(ofPerson, (transaction) => insertAsset(transaction, 'rule', newRule({ slug: 'late' })))).rejects.toMatchObject({ code: 'invalid_session' }); // prettier-ignore
     expect(await here(rules)).not.toContain('late');
   });
 
@@ -514,7 +514,7 @@ describe('a transaction on behalf of a person', () => {
   it('is told in the audit by id and address', async () => {
     const { id } = (await provision()).person;
     const rule = newRule();
-    await asPerson(id, (transaction) => insertRule(transaction, rule));
+    await asPerson(id, (transaction) => insertAsset(transaction, 'rule', rule));
     const { entries } = await here((transaction) => listAudit(transaction, { subjectId: rule.id }, { limit: 9 }));
     expect(entries).toMatchObject([{ actor: `user:${id}`, actorName: 'ada@example.com' }]);
   });

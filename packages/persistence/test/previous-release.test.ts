@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseError } from 'pg';
 import {
   findAsset,
-  findRule,
   insertAsset,
-  insertRule,
   loadFlowVersion,
   loadVersion,
   provisionPerson,
@@ -151,14 +149,18 @@ describe('statements of the previous release', () => {
     await workspace.inside(async (transaction) => {
       const { id, versionId } = await make(transaction, 'old');
       expect(await query(transaction, LOCK, { id })).toEqual([{ slug: 'old', user_groups: [] }]);
-      expect(await findRule(transaction, { slug: 'old' })).toMatchObject({ id, name: 'Old', publishedVersion: 1 });
+      expect(await findAsset(transaction, 'rule', { slug: 'old' })).toMatchObject({
+        id,
+        name: 'Old',
+        publishedVersion: 1,
+      });
       expect(await loadVersion(transaction, versionId)).toMatchObject({ conditions: [] });
       const again = randomUUID();
       const copied = await query(transaction, COPY, { rule_id: id, source_id: versionId, version_id: again });
       expect(copied).toEqual([{ slug: 'old', version: 2 }]);
       expect(await query(transaction, POINTER, { slug: 'old' })).toEqual([{ id, version_id: again, number: 2 }]);
       await query(transaction, UPDATE, { id, slug: 'older', description: 'changed' });
-      expect(await findRule(transaction, { id })).toMatchObject({ slug: 'older', description: 'changed' });
+      expect(await findAsset(transaction, 'rule', { id })).toMatchObject({ slug: 'older', description: 'changed' });
       const result = { testId: 'a', success: true, error: false, state: {}, executedAt: '2026-01-15T09:30:00.000Z' };
       for (const success of [true, false])
         await query(transaction, SAVE_RESULTS, { rule_id: id, results: JSON.stringify([{ ...result, success }]) });
@@ -166,7 +168,7 @@ describe('statements of the previous release', () => {
         { test_id: 'a', success: false },
       ]);
       await query(transaction, DELETE, { id });
-      expect(await findRule(transaction, { id })).toBeUndefined();
+      expect(await findAsset(transaction, 'rule', { id })).toBeUndefined();
       expect(await loadVersion(transaction, versionId)).toBeUndefined();
     });
   });
@@ -215,7 +217,7 @@ describe('statements of the previous release', () => {
 
   it('see of rules what their groups allow, and write into no other workspace', async () => {
     const rule = newRule({ slug: 'of-sales', userGroups: ['sales'] });
-    await workspace.inside((transaction) => insertRule(transaction, rule));
+    await workspace.inside((transaction) => insertAsset(transaction, 'rule', rule));
     const see = (access = workspace.access) =>
       workspace.database.inWorkspace(access, (transaction) => query(transaction, POINTER, { slug: rule.slug }));
     const stranger = await workspace.addWorkspace('stranger');

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { type RuleTable } from '@decision/contracts';
 import {
-  deleteRule,
+  deleteAsset,
   findNumberedVersion,
-  findRule,
+  findAsset,
   findAssetPointer,
-  insertRule,
+  insertAsset,
   loadVersion,
-  type NewRule,
-  publishRule,
+  type NewAsset,
+  publishAsset,
   type PublishAssetOutcome,
   type Transaction,
-  unpublishRule,
-  updateRule,
+  unpublishAsset,
+  updateAsset,
 } from '../src';
 import { newRule, priceRow, UNKNOWN_ID } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
@@ -27,20 +27,20 @@ describe('publishing', () => {
   const inWorkspace = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
     workspace.database.inWorkspace(workspace.access, work);
 
-  const insert = async (parts: Partial<NewRule> = {}): Promise<NewRule> => {
+  const insert = async (parts: Partial<NewAsset<'rule'>> = {}): Promise<NewAsset<'rule'>> => {
     const rule = newRule(parts);
-    await inWorkspace((transaction) => insertRule(transaction, rule));
+    await inWorkspace((transaction) => insertAsset(transaction, 'rule', rule));
     return rule;
   };
   const publish = (id: string, versionId: string = randomUUID()): Promise<PublishAssetOutcome> =>
-    inWorkspace((transaction) => publishRule(transaction, id, { versionId }));
+    inWorkspace((transaction) => publishAsset(transaction, 'rule', id, { versionId }));
   const pointerOf = (slug: string) => inWorkspace((transaction) => findAssetPointer(transaction, 'rule', slug));
   const numbered = (id: string, number: number) =>
     inWorkspace((transaction) => findNumberedVersion(transaction, id, number));
   const load = (versionId: string): Promise<RuleTable | undefined> =>
     inWorkspace((transaction) => loadVersion(transaction, versionId));
 
-  describe('publishRule', () => {
+  describe('publishAsset', () => {
     it('numbers versions from 1 and puts the newest in service', async () => {
       const rule = await insert();
       const versionIds = [randomUUID(), randomUUID(), randomUUID()];
@@ -51,7 +51,7 @@ describe('publishing', () => {
           slug: rule.slug,
           version: { versionId, version: index + 1, publishedAt: expect.stringMatching(/Z$/) },
         });
-        expect(await inWorkspace((transaction) => findRule(transaction, { id: rule.id }))).toMatchObject({
+        expect(await inWorkspace((transaction) => findAsset(transaction, 'rule', { id: rule.id }))).toMatchObject({
           publishedVersion: index + 1,
           publishedAt: outcome.status === 'published' && outcome.version.publishedAt,
         });
@@ -69,7 +69,7 @@ describe('publishing', () => {
       const versionId = randomUUID();
       await publish(rule.id, versionId);
       await inWorkspace((transaction) =>
-        updateRule(transaction, rule.id, { conditions: [], groups: {}, name: 'Changed' }),
+        updateAsset(transaction, 'rule', rule.id, { conditions: [], groups: {}, name: 'Changed' }),
       );
       expect(await load(versionId)).toEqual({ requestSchema, responseSchema, conditions, groups, settings });
       await publish(rule.id);
@@ -88,9 +88,9 @@ describe('publishing', () => {
       const rule = await insert();
       const changeAndPublish = (price: number) =>
         inWorkspace(async (transaction) => {
-          await updateRule(transaction, rule.id, { conditions: [priceRow(1, price)] });
+          await updateAsset(transaction, 'rule', rule.id, { conditions: [priceRow(1, price)] });
           const versionId = randomUUID();
-          await publishRule(transaction, rule.id, { versionId });
+          await publishAsset(transaction, 'rule', rule.id, { versionId });
           return { versionId, price };
         });
       const made = await Promise.all(
@@ -116,7 +116,7 @@ describe('publishing', () => {
       const rule = await insert();
       const versionId = randomUUID();
       const failing = inWorkspace(async (transaction) => {
-        await publishRule(transaction, rule.id, { versionId });
+        await publishAsset(transaction, 'rule', rule.id, { versionId });
         throw new Error('The caller failed.');
       });
       await expect(failing).rejects.toThrow('The caller failed.');
@@ -129,13 +129,13 @@ describe('publishing', () => {
     });
   });
 
-  describe('unpublishRule', () => {
+  describe('unpublishAsset', () => {
     it('keeps the versions, and the next publication goes on counting', async () => {
       const rule = await insert();
       const versionId = randomUUID();
       await publish(rule.id, versionId);
       for (let time = 0; time < 2; time += 1) {
-        expect(await inWorkspace((transaction) => unpublishRule(transaction, rule.id))).toEqual({
+        expect(await inWorkspace((transaction) => unpublishAsset(transaction, 'rule', rule.id))).toEqual({
           status: 'unpublished',
           slug: rule.slug,
         });
@@ -146,7 +146,9 @@ describe('publishing', () => {
     });
 
     it.each([UNKNOWN_ID, 'not-a-uuid'])('answers not_found for the id "%s"', async (id) => {
-      expect(await inWorkspace((transaction) => unpublishRule(transaction, id))).toEqual({ status: 'not_found' });
+      expect(await inWorkspace((transaction) => unpublishAsset(transaction, 'rule', id))).toEqual({
+        status: 'not_found',
+      });
     });
   });
 
@@ -164,14 +166,14 @@ describe('publishing', () => {
     it('have no latest version after unpublishing', async () => {
       const rule = await insert();
       await publish(rule.id);
-      await inWorkspace((transaction) => unpublishRule(transaction, rule.id));
+      await inWorkspace((transaction) => unpublishAsset(transaction, 'rule', rule.id));
       expect(await pointerOf(rule.slug)).toMatchObject({ latest: null, pins: {} });
     });
 
     it('have no pointer of a slug that is unknown, or whose rule is deleted', async () => {
       const rule = await insert();
       await publish(rule.id);
-      await inWorkspace((transaction) => deleteRule(transaction, rule.id));
+      await inWorkspace((transaction) => deleteAsset(transaction, 'rule', rule.id));
       expect(await pointerOf(rule.slug)).toBeUndefined();
       expect(await pointerOf('unknown')).toBeUndefined();
     });

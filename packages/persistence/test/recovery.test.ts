@@ -7,11 +7,11 @@ import {
   createDatabase,
   type Database,
   ensureWorkspace,
-  findRule,
-  insertRule,
+  findAsset,
+  insertAsset,
   migrate,
   openDatabase,
-  updateRule,
+  updateAsset,
   type WorkspaceAccess,
 } from '../src';
 import { asOwner } from './as-owner';
@@ -79,11 +79,11 @@ describe('recovery', () => {
         statementTimeoutMs: 2_000,
         connectTimeoutMs: 3_000,
       });
-      await database.inWorkspace(access, (transaction) => insertRule(transaction, rule));
+      await database.inWorkspace(access, (transaction) => insertAsset(transaction, 'rule', rule));
     });
     afterAll(() => database.close());
 
-    const find = () => database.inWorkspace(access, (transaction) => findRule(transaction, { id: rule.id }));
+    const find = () => database.inWorkspace(access, (transaction) => findAsset(transaction, 'rule', { id: rule.id }));
 
     it('killed while idle: fails while it is away, serves when it is back, and has kept what was acknowledged', async () => {
       await Promise.all([find(), find(), find()]);
@@ -97,7 +97,7 @@ describe('recovery', () => {
     it('killed within a transaction: the work fails, nothing of it is kept, and the next one succeeds', async () => {
       const rename = async (kill: boolean) =>
         database.inWorkspace(access, async (transaction) => {
-          const outcome = await updateRule(transaction, rule.id, { name: kill ? 'Lost' : 'Kept' });
+          const outcome = await updateAsset(transaction, 'rule', rule.id, { name: kill ? 'Lost' : 'Kept' });
           if (kill) await server().kill();
           await transaction.raw('select 1');
           return outcome.status;

@@ -6,14 +6,13 @@ import {
   createUser,
   createUserGroup,
   deleteFolder,
-  deleteRule,
+  deleteAsset,
   deleteUser,
   deleteValue,
   findInputKeys,
   findKeyRole,
   findNumberedVersion,
   findAsset,
-  findRule,
   findContextOfRule,
   findFollowedVersions,
   findOriginRules,
@@ -27,7 +26,6 @@ import {
   updateAsset,
   publishAsset,
   unpublishAsset,
-  deleteAsset,
   areSameVersions,
   asWorkspace,
   deleteTestResult,
@@ -44,7 +42,6 @@ import {
   findValues,
   goLive,
   insertRelease,
-  insertRule,
   listApiKeys,
   listEnvironments,
   listReleases,
@@ -61,10 +58,8 @@ import {
   loadValues,
   loadVersion,
   measureVersion,
-  lockRule,
   type NewRelease,
-  type NewRule,
-  publishRule,
+  type NewAsset,
   putBack,
   recordApproval,
   recordKeyUse,
@@ -77,8 +72,6 @@ import {
   saveValues,
   takeInvitation,
   type Transaction,
-  unpublishRule,
-  updateRule,
   updateUser,
   updateValue,
   findBoundValues,
@@ -159,9 +152,9 @@ describe('row security', () => {
     workspace = await openTestWorkspace('row_security');
     stranger = await workspace.addWorkspace('stranger');
     await as(workspace.access, async (transaction) => {
-      await insertRule(transaction, rule);
-      await publishRule(transaction, rule.id, { versionId });
-      await insertRule(transaction, open);
+      await insertAsset(transaction, 'rule', rule);
+      await publishAsset(transaction, 'rule', rule.id, { versionId });
+      await insertAsset(transaction, 'rule', open);
       await insertAsset(transaction, 'flow', flow);
       const use = { kind: 'rule', slug: 'ours', selector: 'latest', asset_id: rule.id, version_id: versionId } as const;
       await publishAsset(transaction, 'flow', flow.id, { versionId: flowVersionId, flow: resolved(use) });
@@ -200,8 +193,8 @@ describe('row security', () => {
   const NOT_FOUND = { status: 'not_found' };
   /** Every repository function that names something of the workspace, and what it answers where it sees nothing. */
   const BLIND: readonly (readonly [string, (transaction: Transaction) => Promise<unknown>, unknown])[] = [
-    ['findRule by id', (transaction) => findRule(transaction, { id: rule.id }), undefined],
-    ['findRule by slug', (transaction) => findRule(transaction, { slug: rule.slug }), undefined],
+    ['findAsset of a rule by id', (transaction) => findAsset(transaction, 'rule', { id: rule.id }), undefined],
+    ['findAsset of a rule by slug', (transaction) => findAsset(transaction, 'rule', { slug: rule.slug }), undefined],
     ['listAssets', (transaction) => listAssets(transaction, 'rule', {}), { assets: [], nextCursor: null }],
     [
       'listAssets by id',
@@ -238,15 +231,27 @@ describe('row security', () => {
     ],
     ['unpublishAsset', (transaction) => unpublishAsset(transaction, 'flow', flow.id), NOT_FOUND],
     ['deleteAsset', (transaction) => deleteAsset(transaction, 'flow', flow.id), NOT_FOUND],
-    ['updateRule', (transaction) => updateRule(transaction, rule.id, { name: 'Theirs' }), { status: 'not_found' }],
     [
-      'publishRule',
-      (transaction) => publishRule(transaction, rule.id, { versionId: randomUUID() }),
+      'updateAsset of a rule',
+      (transaction) => updateAsset(transaction, 'rule', rule.id, { name: 'Theirs' }),
       { status: 'not_found' },
     ],
-    ['publishRule again', (transaction) => publishRule(transaction, rule.id, { versionId }), { status: 'not_found' }],
-    ['unpublishRule', (transaction) => unpublishRule(transaction, rule.id), { status: 'not_found' }],
-    ['deleteRule', (transaction) => deleteRule(transaction, rule.id), { status: 'not_found' }],
+    [
+      'publishAsset of a rule',
+      (transaction) => publishAsset(transaction, 'rule', rule.id, { versionId: randomUUID() }),
+      { status: 'not_found' },
+    ],
+    [
+      'publishAsset of a rule again',
+      (transaction) => publishAsset(transaction, 'rule', rule.id, { versionId }),
+      { status: 'not_found' },
+    ],
+    [
+      'unpublishAsset of a rule',
+      (transaction) => unpublishAsset(transaction, 'rule', rule.id),
+      { status: 'not_found' },
+    ],
+    ['deleteAsset of a rule', (transaction) => deleteAsset(transaction, 'rule', rule.id), { status: 'not_found' }],
     ['findAssetPointer', (transaction) => findAssetPointer(transaction, 'rule', rule.slug), undefined],
     ['findNumberedVersion', (transaction) => findNumberedVersion(transaction, rule.id, 1), undefined],
     ['loadVersion', (transaction) => loadVersion(transaction, versionId), undefined],
@@ -300,8 +305,8 @@ describe('row security', () => {
       undefined,
     ],
     ['deleteTestResult', (transaction) => deleteTestResult(transaction, rule.id, 'one'), undefined],
-    ['lockRule', (transaction) => lockRule(transaction, { id: rule.id }), undefined],
-    ['lockRule by slug', (transaction) => lockRule(transaction, { slug: rule.slug }), undefined],
+    ['lockAsset of a rule', (transaction) => lockAsset(transaction, 'rule', { id: rule.id }), undefined],
+    ['lockAsset of a rule by slug', (transaction) => lockAsset(transaction, 'rule', { slug: rule.slug }), undefined],
     ['findRelease', (transaction) => findRelease(transaction, liveId), undefined],
     ['findReleaseForChange', (transaction) => findReleaseForChange(transaction, liveId), undefined],
     ['findRollback', (transaction) => findRollback(transaction, liveId), undefined],
@@ -367,7 +372,6 @@ describe('row security', () => {
     dropDecisionDay: 'on behalf of no workspace: days.test.ts of log-collector',
     listDecisionDays: 'on behalf of no workspace: days.test.ts of log-collector',
     asWorkspace: 'sees the whole of its own workspace for a part of a transaction',
-    insertRule: 'the id of a hidden rule',
     insertAsset: 'the id of a hidden rule',
     insertRelease: 'can neither make nor approve a release',
     recordApproval: 'can neither make nor approve a release',
@@ -513,7 +517,7 @@ describe('row security', () => {
   });
 
   it('asWorkspace sees the whole of its own workspace for a part of a transaction, and no more', async () => {
-    const see = async (transaction: Transaction) => (await findRule(transaction, { id: rule.id }))?.id;
+    const see = async (transaction: Transaction) => (await findAsset(transaction, 'rule', { id: rule.id }))?.id;
     const look = (access: WorkspaceAccess) =>
       workspace.database.inWorkspace(access, async (transaction) => [
         await see(transaction),
@@ -588,7 +592,7 @@ describe('row security', () => {
   it('says of hidden rules only that they exist, to the workspace alone', async () => {
     const ids = [valueId];
     const used = newRule({ slug: 'uses-a-value', valueIds: ids, userGroups: ['sales'] });
-    await as(workspace.access, (transaction) => insertRule(transaction, used));
+    await as(workspace.access, (transaction) => insertAsset(transaction, 'rule', used));
     const uses = (access: WorkspaceAccess) => as(access, (transaction) => findValueUses(transaction, ids));
     expect(await uses(workspace.access)).toMatchObject([{ asset: { kind: 'rule', slug: 'uses-a-value' } }]);
     expect(await uses(workspace.restrictedTo('ops'))).toMatchObject([{ asset: undefined }]);
@@ -596,7 +600,7 @@ describe('row security', () => {
     const taken = (access: WorkspaceAccess) => as(access, (transaction) => findTakenNames(transaction, ['color.red']));
     expect(await taken(workspace.restrictedTo('ops'))).toEqual([{ name: 'color.red', id: undefined }]);
     expect(await taken(stranger)).toEqual([]);
-    await as(workspace.access, (transaction) => deleteRule(transaction, used.id));
+    await as(workspace.access, (transaction) => deleteAsset(transaction, 'rule', used.id));
   });
 
   it('what lies within a flow is read by whoever runs it, and in its own workspace alone', async () => {
@@ -651,7 +655,9 @@ describe('row security', () => {
 
   it('shows a key that sees one rule nothing of the versions of another', async () => {
     const board = workspace.restrictedTo('board');
-    await as(board, (transaction) => insertRule(transaction, newRule({ slug: 'theirs', userGroups: ['board'] })));
+    await as(board, (transaction) =>
+      insertAsset(transaction, 'rule', newRule({ slug: 'theirs', userGroups: ['board'] })),
+    );
     expect((await as(board, (transaction) => listAssets(transaction, 'rule', {}))).assets).toHaveLength(1);
     expect(await as(board, (transaction) => loadVersion(transaction, versionId))).toBeUndefined();
     expect(await as(board, (transaction) => findNumberedVersion(transaction, rule.id, 1))).toBeUndefined();
@@ -662,7 +668,9 @@ describe('row security', () => {
       ['another workspace', () => stranger, []],
       ['a key of another group', () => workspace.restrictedTo('ops'), ['ops']],
     ])('is taken for %s', async (_, access, userGroups) => {
-      const inserting = as(access(), (transaction) => insertRule(transaction, { ...rule, slug: 'stolen', userGroups }));
+      const inserting = as(access(), (transaction) =>
+        insertAsset(transaction, 'rule', { ...rule, slug: 'stolen', userGroups }),
+      );
       expect(await inserting).toEqual({ status: 'id_taken' });
     });
   });
@@ -674,38 +682,42 @@ describe('row security', () => {
       const { assets: rules } = await as(sales(), (transaction) => listAssets(transaction, 'rule', {}));
       expect(rules.map(({ slug }) => slug)).toEqual(['ours']);
       expect(await as(sales(), (transaction) => loadVersion(transaction, versionId))).toBeDefined();
-      expect(await as(sales(), (transaction) => findRule(transaction, { id: open.id }))).toBeUndefined();
+      expect(await as(sales(), (transaction) => findAsset(transaction, 'rule', { id: open.id }))).toBeUndefined();
       const { keys } = await as(sales(), (transaction) => listApiKeys(transaction, { limit: 9 }));
       expect(keys.map(({ id }) => id)).toEqual([key.id]);
     });
 
     it('changes it and may leave groups on it that are not its own', async () => {
       const outcome = await as(sales(), (transaction) =>
-        updateRule(transaction, rule.id, { userGroups: ['eu', 'sales', 'ops'] }),
+        updateAsset(transaction, 'rule', rule.id, { userGroups: ['eu', 'sales', 'ops'] }),
       );
       expect(outcome).toMatchObject({ status: 'updated', asset: { userGroups: ['eu', 'sales', 'ops'] } });
-      await as(sales(), (transaction) => updateRule(transaction, rule.id, { userGroups: rule.userGroups }));
+      await as(sales(), (transaction) => updateAsset(transaction, 'rule', rule.id, { userGroups: rule.userGroups }));
     });
 
-    it.each<[string, Partial<NewRule>]>([
+    it.each<[string, Partial<NewAsset<'rule'>>]>([
       ['without groups', { userGroups: [] }],
       ['with a foreign group', { userGroups: ['eu'] }],
       ['with its own and a foreign group', { userGroups: ['sales', 'eu'] }],
     ])('cannot make a rule %s', async (_, parts) => {
-      const making = as(sales(), (transaction) => insertRule(transaction, newRule(parts)));
+      const making = as(sales(), (transaction) => insertAsset(transaction, 'rule', newRule(parts)));
       await expect(making).rejects.toMatchObject({ code: 'forbidden' });
     });
 
     it('makes a rule of its own groups', async () => {
       const own = newRule({ userGroups: ['sales', 'ops'] });
-      expect(await as(sales(), (transaction) => insertRule(transaction, own))).toMatchObject({ status: 'inserted' });
-      expect(await as(sales(), (transaction) => deleteRule(transaction, own.id))).toMatchObject({ status: 'deleted' });
+      expect(await as(sales(), (transaction) => insertAsset(transaction, 'rule', own))).toMatchObject({
+        status: 'inserted',
+      });
+      expect(await as(sales(), (transaction) => deleteAsset(transaction, 'rule', own.id))).toMatchObject({
+        status: 'deleted',
+      });
     });
 
     it.each([[['eu']], [[]], [['sales', 'eu', 'board']], [['ops', 'board']]])(
       'cannot give a rule the groups %j',
       async (userGroups) => {
-        const changing = as(sales(), (transaction) => updateRule(transaction, rule.id, { userGroups }));
+        const changing = as(sales(), (transaction) => updateAsset(transaction, 'rule', rule.id, { userGroups }));
         await expect(changing).rejects.toMatchObject({ code: 'forbidden' });
       },
     );
@@ -717,7 +729,9 @@ describe('row security', () => {
 
     it('cannot take a slug that a hidden rule has, and learns no more', async () => {
       const taken = newRule({ slug: open.slug, userGroups: ['sales'] });
-      expect(await as(sales(), (transaction) => insertRule(transaction, taken))).toEqual({ status: 'slug_taken' });
+      expect(await as(sales(), (transaction) => insertAsset(transaction, 'rule', taken))).toEqual({
+        status: 'slug_taken',
+      });
     });
   });
 });

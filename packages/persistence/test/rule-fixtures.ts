@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { apiKeyFields, type FlowUse, type RuleRow, toGiven } from '@decision/contracts';
-import { type NewApiKey, type NewAsset, type NewRule } from '../src';
+import { apiKeyFields, type FlowUse, type ParsedField, type RuleRow, toGiven } from '@decision/contracts';
+import { type NewApiKey, type NewAsset } from '../src';
 
 /** The id of nothing. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
+/** A text that was read from the content of an object. */
+export const parsedField = (key: string): ParsedField => ({
+  ...{ key, name: key, description: null, type: 'string', scope: 'root', required: false },
+  schemaPath: `/${key}`,
+});
+
 /** A rule that can be inserted: unique id and slug, one row. */
-export const newRule = (parts: Partial<NewRule> = {}): NewRule => {
+export const newRule = (parts: Partial<NewAsset<'rule'>> = {}): NewAsset<'rule'> => {
   const id = randomUUID();
   return {
     id,

@@ -1,9 +1,9 @@
 import {
-  insertRule,
+  insertAsset,
   listAssets,
-  type NewRule,
+  type NewAsset,
   type PageRequest,
-  publishRule,
+  publishAsset,
   type AssetFilters,
   type AssetList,
   type Transaction,
@@ -35,8 +35,9 @@ describe('lists of rules', () => {
 
   beforeAll(async () => {
     workspace = await openTestWorkspace('rule_lists');
-    for (const rule of [parcel, letter, refund]) await inWorkspace((transaction) => insertRule(transaction, rule));
-    await inWorkspace((transaction) => publishRule(transaction, parcel.id, { versionId: UNKNOWN_ID }));
+    for (const rule of [parcel, letter, refund])
+      await inWorkspace((transaction) => insertAsset(transaction, 'rule', rule));
+    await inWorkspace((transaction) => publishAsset(transaction, 'rule', parcel.id, { versionId: UNKNOWN_ID }));
   });
   afterAll(() => workspace.close());
 
@@ -117,11 +118,13 @@ describe('lists of rules', () => {
 
   describe('pages of rules', () => {
     let paged: TestWorkspace;
-    const made: NewRule[] = Array.from({ length: 25 }, (_, index) => newRule({ name: index % 2 ? 'odd' : 'even' }));
+    const made: NewAsset<'rule'>[] = Array.from({ length: 25 }, (_, index) =>
+      newRule({ name: index % 2 ? 'odd' : 'even' }),
+    );
     beforeAll(async () => {
       paged = await openTestWorkspace('rule_pages');
       await paged.database.inWorkspace(paged.access, async (transaction) => {
-        for (const rule of made) await insertRule(transaction, rule);
+        for (const rule of made) await insertAsset(transaction, 'rule', rule);
       });
       // Most in one moment: among those the id decides the order.
       await asOwner(
@@ -166,7 +169,7 @@ describe('lists of rules', () => {
       const first = await paged.database.inWorkspace(paged.access, (transaction) =>
         listAssets(transaction, 'rule', {}, { limit: 10 }),
       );
-      await paged.database.inWorkspace(paged.access, (transaction) => insertRule(transaction, newRule()));
+      await paged.database.inWorkspace(paged.access, (transaction) => insertAsset(transaction, 'rule', newRule()));
       const rest = await paged.database.inWorkspace(paged.access, (transaction) =>
         listAssets(transaction, 'rule', {}, { limit: 100, cursor: first.nextCursor ?? '' }),
       );

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import {
   areSameVersions,
-  findRule,
-  insertRule,
+  findAsset,
+  insertAsset,
   listVersions,
   loadVersionDocument,
-  type NewRule,
-  publishRule,
+  type NewAsset,
+  publishAsset,
   publishVersionAgain,
   type Transaction,
-  updateRule,
+  updateAsset,
 } from '../src';
 import { newRule, priceRow, UNKNOWN_ID } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
@@ -24,14 +24,14 @@ const inWorkspace = <T>(work: (transaction: Transaction) => Promise<T>): Promise
   workspace.database.inWorkspace(workspace.access, work);
 
 /** A rule with a version for each price, and the ids of these. */
-const publish = async (...prices: number[]): Promise<{ rule: NewRule; ids: string[] }> => {
+const publish = async (...prices: number[]): Promise<{ rule: NewAsset<'rule'>; ids: string[] }> => {
   const rule = newRule({ description: 'as it was' });
   const ids = prices.map(() => randomUUID());
   await inWorkspace(async (transaction) => {
-    await insertRule(transaction, rule);
+    await insertAsset(transaction, 'rule', rule);
     for (const [index, price] of prices.entries()) {
-      await updateRule(transaction, rule.id, { conditions: [priceRow(1, price)] });
-      await publishRule(transaction, rule.id, { versionId: ids[index] ?? '' });
+      await updateAsset(transaction, 'rule', rule.id, { conditions: [priceRow(1, price)] });
+      await publishAsset(transaction, 'rule', rule.id, { versionId: ids[index] ?? '' });
     }
   });
   return { rule, ids };
@@ -51,7 +51,9 @@ it('are listed newest first, below a number, up to a limit', async () => {
 it('hold the whole draft as it was published, whoever changes it later', async () => {
   const { rule, ids } = await publish(1);
   const [id = ''] = ids;
-  await inWorkspace((transaction) => updateRule(transaction, rule.id, { description: 'later', conditions: [] }));
+  await inWorkspace((transaction) =>
+    updateAsset(transaction, 'rule', rule.id, { description: 'later', conditions: [] }),
+  );
   const version = await inWorkspace((transaction) => loadVersionDocument(transaction, 'rule', id));
   expect(version).toMatchObject({
     versionId: id,
@@ -76,7 +78,7 @@ it('published again are the next version, in service, with the content of the ol
   expect(await same(again, second)).toBe(false);
   expect(await same(again, again)).toBe(true);
   expect(await same(again, UNKNOWN_ID)).toBe(false);
-  expect(await inWorkspace((transaction) => findRule(transaction, { id: rule.id }))).toMatchObject({
+  expect(await inWorkspace((transaction) => findAsset(transaction, 'rule', { id: rule.id }))).toMatchObject({
     publishedVersion: 3,
     conditions: [priceRow(1, 2)],
   });
@@ -92,7 +94,7 @@ it('does not publish versions of another rule again', async () => {
       versionId: randomUUID(),
     }),
   );
-  expect(await inWorkspace((transaction) => findRule(transaction, { id: rule.id }))).toMatchObject({
+  expect(await inWorkspace((transaction) => findAsset(transaction, 'rule', { id: rule.id }))).toMatchObject({
     publishedVersion: 1,
   });
 });

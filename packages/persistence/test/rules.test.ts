@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import {
-  deleteRule,
+  deleteAsset,
   findNumberedVersion,
-  findRule,
-  insertRule,
+  findAsset,
+  insertAsset,
   loadVersion,
-  type NewRule,
-  publishRule,
+  type NewAsset,
+  publishAsset,
   type RuleRecord,
   type Transaction,
-  updateRule,
+  updateAsset,
 } from '../src';
 import { asOwner } from './as-owner';
 import { newRule, priceRow, UNKNOWN_ID } from './rule-fixtures';
@@ -25,18 +25,18 @@ describe('rules', () => {
   const inWorkspace = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
     workspace.database.inWorkspace(workspace.access, work);
 
-  const insert = async (rule: NewRule): Promise<RuleRecord> => {
-    const outcome = await inWorkspace((transaction) => insertRule(transaction, rule));
+  const insert = async (rule: NewAsset<'rule'>): Promise<RuleRecord> => {
+    const outcome = await inWorkspace((transaction) => insertAsset(transaction, 'rule', rule));
     if (outcome.status !== 'inserted') throw new Error(`The rule was not inserted: ${outcome.status}`);
     return outcome.asset;
   };
 
   const find = (id: string): Promise<RuleRecord | undefined> =>
-    inWorkspace((transaction) => findRule(transaction, { id }));
+    inWorkspace((transaction) => findAsset(transaction, 'rule', { id }));
 
   const ISO_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-  describe('insertRule', () => {
+  describe('insertAsset', () => {
     it('stores every part of the draft and answers what is stored', async () => {
       const rule = newRule({
         description: 'What a parcel costs',
@@ -62,15 +62,15 @@ describe('rules', () => {
         updatedBy: 'tester',
       });
       expect(await find(rule.id)).toEqual(inserted);
-      expect(await inWorkspace((transaction) => findRule(transaction, { slug: rule.slug }))).toEqual(inserted);
+      expect(await inWorkspace((transaction) => findAsset(transaction, 'rule', { slug: rule.slug }))).toEqual(inserted);
     });
 
     it('answers that the slug is taken, and the transaction goes on', async () => {
       const first = await insert(newRule());
       const second = newRule();
       const outcomes = await inWorkspace(async (transaction) => [
-        await insertRule(transaction, newRule({ slug: first.slug })),
-        await insertRule(transaction, second),
+        await insertAsset(transaction, 'rule', newRule({ slug: first.slug })),
+        await insertAsset(transaction, 'rule', second),
       ]);
       expect(outcomes).toEqual([{ status: 'slug_taken' }, expect.objectContaining({ status: 'inserted' })]);
       expect(await find(second.id)).toBeDefined();
@@ -78,12 +78,12 @@ describe('rules', () => {
 
     it('answers that the id is taken, by a rule of this workspace or of another', async () => {
       const ours = await insert(newRule());
-      expect(await inWorkspace((transaction) => insertRule(transaction, newRule({ id: ours.id })))).toEqual({
+      expect(await inWorkspace((transaction) => insertAsset(transaction, 'rule', newRule({ id: ours.id })))).toEqual({
         status: 'id_taken',
       });
       const stranger = await workspace.addWorkspace('id-taken');
       const outcome = await workspace.database.inWorkspace(stranger, (transaction) =>
-        insertRule(transaction, newRule({ id: ours.id, slug: ours.slug })),
+        insertAsset(transaction, 'rule', newRule({ id: ours.id, slug: ours.slug })),
       );
       expect(outcome).toEqual({ status: 'id_taken' });
     });
@@ -92,7 +92,7 @@ describe('rules', () => {
       const ours = await insert(newRule());
       const stranger = await workspace.addWorkspace('same-slug');
       const outcome = await workspace.database.inWorkspace(stranger, (transaction) =>
-        insertRule(transaction, newRule({ slug: ours.slug })),
+        insertAsset(transaction, 'rule', newRule({ slug: ours.slug })),
       );
       expect(outcome.status).toBe('inserted');
     });
@@ -100,7 +100,9 @@ describe('rules', () => {
     it('lets one of two win that insert under one slug at once', async () => {
       const slug = newRule().slug;
       const outcomes = await Promise.all(
-        Array.from({ length: 4 }, () => inWorkspace((transaction) => insertRule(transaction, newRule({ slug })))),
+        Array.from({ length: 4 }, () =>
+          inWorkspace((transaction) => insertAsset(transaction, 'rule', newRule({ slug }))),
+        ),
       );
       expect(outcomes.map(({ status }) => status).sort()).toEqual([
         'inserted',
@@ -115,7 +117,7 @@ describe('rules', () => {
     const prototypeKeys = JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as Record<string, unknown>;
     const longKey = 'k'.repeat(100_000);
 
-    it.each<[string, Partial<NewRule>]>([
+    it.each<[string, Partial<NewAsset<'rule'>>]>([
       ['keys of the prototype', { metadata: prototypeKeys, sampleRequest: prototypeKeys }],
       [
         'U+0000 and lone surrogates',
@@ -134,7 +136,7 @@ describe('rules', () => {
       const stored = await insert(rule);
       expect(await find(rule.id)).toEqual(stored);
       expect(JSON.stringify(stored.metadata)).toBe(JSON.stringify(rule.metadata));
-      await inWorkspace((transaction) => publishRule(transaction, rule.id, { versionId: randomUUID() }));
+      await inWorkspace((transaction) => publishAsset(transaction, 'rule', rule.id, { versionId: randomUUID() }));
       expect(await find(rule.id)).toMatchObject({ ...rule, publishedVersion: 1 });
     });
 
@@ -142,7 +144,7 @@ describe('rules', () => {
       'nested %i deep come back, or are refused as the client’s mistake',
       async (depth) => {
         const rule = newRule({ sampleRequest: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown });
-        const outcome = await inWorkspace((transaction) => insertRule(transaction, rule)).catch(
+        const outcome = await inWorkspace((transaction) => insertAsset(transaction, 'rule', rule)).catch(
           (error: unknown) => error,
         );
         const stored = await find(rule.id);
@@ -152,7 +154,7 @@ describe('rules', () => {
       },
     );
 
-    it.each<[string, Partial<NewRule>]>([
+    it.each<[string, Partial<NewAsset<'rule'>>]>([
       ['name', { name: 'a\u0000b' }],
       ['description', { description: '\u0000' }],
       ['label', { labels: ['\u0000'] }],
@@ -161,11 +163,11 @@ describe('rules', () => {
     });
   });
 
-  describe('updateRule', () => {
+  describe('updateAsset', () => {
     it('changes the given parts only', async () => {
       const rule = await insert(newRule({ description: 'old', metadata: { a: 1 } }));
       const outcome = await inWorkspace((transaction) =>
-        updateRule(transaction, rule.id, { description: null, conditions: [priceRow(1, 1), priceRow(2, 2)] }),
+        updateAsset(transaction, 'rule', rule.id, { description: null, conditions: [priceRow(1, 1), priceRow(2, 2)] }),
       );
       expect(outcome).toEqual({
         status: 'updated',
@@ -178,7 +180,7 @@ describe('rules', () => {
     it('changes the slug and says what it was', async () => {
       const rule = await insert(newRule());
       const slug = newRule().slug;
-      expect(await inWorkspace((transaction) => updateRule(transaction, rule.id, { slug }))).toMatchObject({
+      expect(await inWorkspace((transaction) => updateAsset(transaction, 'rule', rule.id, { slug }))).toMatchObject({
         status: 'updated',
         previousSlug: rule.slug,
         asset: { slug },
@@ -188,7 +190,7 @@ describe('rules', () => {
     it('answers that the slug is taken and changes nothing', async () => {
       const [first, second] = [await insert(newRule()), await insert(newRule())];
       const outcome = await inWorkspace((transaction) =>
-        updateRule(transaction, first.id, { slug: second.slug, name: 'New' }),
+        updateAsset(transaction, 'rule', first.id, { slug: second.slug, name: 'New' }),
       );
       expect(outcome).toEqual({ status: 'slug_taken' });
       expect(await find(first.id)).toEqual(first);
@@ -199,7 +201,7 @@ describe('rules', () => {
       const times = await inWorkspace(async (transaction) => {
         const seen = [rule.updatedAt];
         for (const name of ['a', 'b', 'c', 'd', 'e']) {
-          const outcome = await updateRule(transaction, rule.id, { name });
+          const outcome = await updateAsset(transaction, 'rule', rule.id, { name });
           if (outcome.status === 'updated') seen.push(outcome.asset.updatedAt);
         }
         return seen;
@@ -215,7 +217,7 @@ describe('rules', () => {
         `update rules set updated_at = now() + interval '1 hour' where id = $1 returning updated_at`,
         [rule.id],
       );
-      const outcome = await inWorkspace((transaction) => updateRule(transaction, rule.id, { name: 'Later' }));
+      const outcome = await inWorkspace((transaction) => updateAsset(transaction, 'rule', rule.id, { name: 'Later' }));
       const updatedAt = outcome.status === 'updated' ? Date.parse(outcome.asset.updatedAt) : 0;
       expect(updatedAt).toBe((ahead?.updated_at as Date).getTime() + 1); // a timestamp column
     });
@@ -224,7 +226,7 @@ describe('rules', () => {
       const rule = await insert(newRule());
       const expectedUpdatedAt = rule.updatedAt;
       const rename = (name: string) =>
-        inWorkspace((transaction) => updateRule(transaction, rule.id, { name }, { expectedUpdatedAt }));
+        inWorkspace((transaction) => updateAsset(transaction, 'rule', rule.id, { name }, { expectedUpdatedAt }));
       const outcomes = await Promise.all(['a', 'b', 'c', 'd'].map(rename));
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['stale', 'stale', 'stale', 'updated']);
       const current = await find(rule.id);
@@ -233,35 +235,37 @@ describe('rules', () => {
     });
 
     it.each([UNKNOWN_ID, 'not-a-uuid', '', "'; --"])('answers not_found for the id "%s"', async (id) => {
-      expect(await inWorkspace((transaction) => updateRule(transaction, id, { name: 'New' }))).toEqual({
+      expect(await inWorkspace((transaction) => updateAsset(transaction, 'rule', id, { name: 'New' }))).toEqual({
         status: 'not_found',
       });
     });
   });
 
-  describe('findRule', () => {
+  describe('findAsset', () => {
     it.each([{ id: UNKNOWN_ID }, { id: 'not-a-uuid' }, { slug: 'unknown' }, { slug: '' }])(
       'finds nothing by %p',
       async (name) => {
-        expect(await inWorkspace((transaction) => findRule(transaction, name))).toBeUndefined();
+        expect(await inWorkspace((transaction) => findAsset(transaction, 'rule', name))).toBeUndefined();
       },
     );
 
     it('refuses a slug with U+0000', async () => {
-      await expect(inWorkspace((transaction) => findRule(transaction, { slug: '\u0000' }))).rejects.toMatchObject({
+      await expect(
+        inWorkspace((transaction) => findAsset(transaction, 'rule', { slug: '\u0000' })),
+      ).rejects.toMatchObject({
         code: 'invalid_request',
       });
     });
   });
 
-  describe('deleteRule', () => {
+  describe('deleteAsset', () => {
     it('removes the rule and its versions and says which they were', async () => {
       const rule = await insert(newRule());
       const versionIds = [randomUUID(), randomUUID()];
       for (const versionId of versionIds) {
-        await inWorkspace((transaction) => publishRule(transaction, rule.id, { versionId }));
+        await inWorkspace((transaction) => publishAsset(transaction, 'rule', rule.id, { versionId }));
       }
-      expect(await inWorkspace((transaction) => deleteRule(transaction, rule.id))).toEqual({
+      expect(await inWorkspace((transaction) => deleteAsset(transaction, 'rule', rule.id))).toEqual({
         status: 'deleted',
         slug: rule.slug,
         usingFlows: [],
@@ -270,24 +274,26 @@ describe('rules', () => {
       });
       expect(await find(rule.id)).toBeUndefined();
       expect(await inWorkspace((transaction) => loadVersion(transaction, versionIds[0] ?? ''))).toBeUndefined();
-      expect(await inWorkspace((transaction) => deleteRule(transaction, rule.id))).toEqual({ status: 'not_found' });
+      expect(await inWorkspace((transaction) => deleteAsset(transaction, 'rule', rule.id))).toEqual({
+        status: 'not_found',
+      });
     });
 
     it('frees the slug', async () => {
       const rule = await insert(newRule());
-      await inWorkspace((transaction) => deleteRule(transaction, rule.id));
+      await inWorkspace((transaction) => deleteAsset(transaction, 'rule', rule.id));
       expect((await insert(newRule({ slug: rule.slug }))).slug).toBe(rule.slug);
     });
 
     it('lets the id be used again, with numbers that were never given before', async () => {
       const rule = newRule();
       await insert(rule);
-      await inWorkspace((transaction) => publishRule(transaction, rule.id, { versionId: randomUUID() }));
-      await inWorkspace((transaction) => deleteRule(transaction, rule.id));
+      await inWorkspace((transaction) => publishAsset(transaction, 'rule', rule.id, { versionId: randomUUID() }));
+      await inWorkspace((transaction) => deleteAsset(transaction, 'rule', rule.id));
       await insert(rule);
       expect(await find(rule.id)).toMatchObject({ publishedVersion: null });
       expect(
-        await inWorkspace((transaction) => publishRule(transaction, rule.id, { versionId: randomUUID() })),
+        await inWorkspace((transaction) => publishAsset(transaction, 'rule', rule.id, { versionId: randomUUID() })),
       ).toMatchObject({
         version: { version: 2 },
       });
@@ -297,15 +303,17 @@ describe('rules', () => {
     it('keeps the id for its workspace', async () => {
       const rule = newRule();
       await insert(rule);
-      await inWorkspace((transaction) => deleteRule(transaction, rule.id));
+      await inWorkspace((transaction) => deleteAsset(transaction, 'rule', rule.id));
       const stranger = await workspace.addWorkspace('id-kept');
-      expect(await workspace.database.inWorkspace(stranger, (transaction) => insertRule(transaction, rule))).toEqual({
+      expect(
+        await workspace.database.inWorkspace(stranger, (transaction) => insertAsset(transaction, 'rule', rule)),
+      ).toEqual({
         status: 'id_taken',
       });
     });
 
     it.each([UNKNOWN_ID, 'not-a-uuid'])('answers not_found for the id "%s"', async (id) => {
-      expect(await inWorkspace((transaction) => deleteRule(transaction, id))).toEqual({ status: 'not_found' });
+      expect(await inWorkspace((transaction) => deleteAsset(transaction, 'rule', id))).toEqual({ status: 'not_found' });
     });
   });
 
@@ -315,7 +323,7 @@ describe('rules', () => {
       const rule = newRule({ conditions });
       await insert(rule);
       const versionId = randomUUID();
-      await inWorkspace((transaction) => publishRule(transaction, rule.id, { versionId }));
+      await inWorkspace((transaction) => publishAsset(transaction, 'rule', rule.id, { versionId }));
       const table = await inWorkspace((transaction) => loadVersion(transaction, versionId));
       expect(table?.conditions).toHaveLength(100_000);
       expect(table?.conditions[99_999]).toEqual(priceRow(99_999, 999.99));

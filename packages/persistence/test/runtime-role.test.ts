@@ -3,12 +3,12 @@ import {
   checkDatabase,
   createApiKey,
   type Database,
-  deleteRule,
+  deleteAsset,
   ensureServiceLogin,
   findApiKey,
-  insertRule,
+  insertAsset,
   listAssets,
-  publishRule,
+  publishAsset,
   setWorkerFloor,
   type Transaction,
   type WorkspaceAccess,
@@ -27,9 +27,9 @@ describe('the database, to the runtime role', () => {
     stranger = await workspace.addWorkspace('stranger');
     await as(workspace.access, async (transaction) => {
       const rule = newRule({ userGroups: ['sales'] });
-      await insertRule(transaction, rule);
-      await publishRule(transaction, rule.id, { versionId: randomUUID() });
-      await insertRule(transaction, newRule());
+      await insertAsset(transaction, 'rule', rule);
+      await publishAsset(transaction, 'rule', rule.id, { versionId: randomUUID() });
+      await insertAsset(transaction, 'rule', newRule());
       await createApiKey(transaction, key);
       await setWorkerFloor(transaction, { targetWorkers: 3, keepsLarger: true, durationMs: 60_000 });
     });
@@ -206,12 +206,12 @@ describe('the database, to the runtime role', () => {
     it('is all that a service needs', async () => {
       const own = newRule();
       await asLogin.inWorkspace(workspace.access, async (transaction) => {
-        await insertRule(transaction, own);
-        await publishRule(transaction, own.id, { versionId: randomUUID() });
+        await insertAsset(transaction, 'rule', own);
+        await publishAsset(transaction, 'rule', own.id, { versionId: randomUUID() });
       });
       expect(await findApiKey(asLogin, key.selector)).toMatchObject({ selector: key.selector });
       expect(
-        await asLogin.inWorkspace(workspace.access, (transaction) => deleteRule(transaction, own.id)),
+        await asLogin.inWorkspace(workspace.access, (transaction) => deleteAsset(transaction, 'rule', own.id)),
       ).toMatchObject({
         status: 'deleted',
       });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type ValueRecord } from '@decision/contracts';
 import {
   compareValues,
   deleteValue,
@@ -8,18 +9,17 @@ import {
   findValueRevision,
   findValues,
   findValueUses,
-  insertRule,
+  insertAsset,
   listValues,
   loadValues,
   openSync,
-  publishRule,
+  publishAsset,
   rememberMembers,
   saveValues,
   type SavedValue,
   type Transaction,
-  updateRule,
+  updateAsset,
   updateValue,
-  type ValueRecord,
   type WorkspaceAccess,
 } from '../src';
 import { asOwner } from './as-owner';
@@ -258,7 +258,7 @@ describe('values', () => {
   describe('used by rules', () => {
     const useIn = async (valueIds: readonly string[], userGroups: readonly string[] = []): Promise<string> => {
       const rule = newRule({ valueIds, userGroups });
-      await inWorkspace((transaction) => insertRule(transaction, rule));
+      await inWorkspace((transaction) => insertAsset(transaction, 'rule', rule));
       return rule.id;
     };
     const usesOf = (id: string, access = workspace.access): Promise<readonly { assetId: string }[]> =>
@@ -269,8 +269,8 @@ describe('values', () => {
       const { id } = await saveOne(number('a', 1));
       const ruleId = await useIn([id]);
       expect(await remove(id)).toMatchObject({ status: 'in_use', name: 'a', uses: [{ assetId: ruleId }] });
-      await inWorkspace((transaction) => publishRule(transaction, ruleId, { versionId: randomUUID() }));
-      await inWorkspace((transaction) => updateRule(transaction, ruleId, { valueIds: [] }));
+      await inWorkspace((transaction) => publishAsset(transaction, 'rule', ruleId, { versionId: randomUUID() }));
+      await inWorkspace((transaction) => updateAsset(transaction, 'rule', ruleId, { valueIds: [] }));
       expect(await usesOf(id)).toMatchObject([{ assetId: ruleId, asset: { published: true } }]);
       expect(await remove(id)).toMatchObject({ status: 'in_use' });
       const { id: other } = await saveOne(number('b', 1));
@@ -300,7 +300,7 @@ describe('values', () => {
       await inWorkspace(async (transaction) => {
         await findValues(transaction, { ids: [id] });
         deletion = remove(id);
-        await insertRule(transaction, newRule({ valueIds: [id] }));
+        await insertAsset(transaction, 'rule', newRule({ valueIds: [id] }));
       });
       expect(await deletion).toMatchObject({ status: 'in_use' });
     });

@@ -32,7 +32,7 @@ const LONGEST = [
   'packages/infrastructure/test/evaluation-threads.test.ts',
   'tests-e2e/test/traces.test.ts',
   'services/log-collector/test/export-parquet.test.ts',
-  'services/objects-api/test/value-sync.test.ts',
+  'services/objects-api/test/values/value-sync.test.ts',
   'packages/execution/src/settle-operations.test.ts',
   'packages/decision-archive/test/upkeep.test.ts',
   'packages/persistence/test/context-removal.test.ts',
@@ -44,7 +44,7 @@ const LONGEST = [
   'services/contexts-api/test/batch-lines.test.ts',
   'tests-e2e/test/context-lost-answers.test.ts',
   'packages/broker/test/security.test.ts',
-  'services/objects-api/test/value-sync-killed.test.ts',
+  'services/objects-api/test/values/value-sync-killed.test.ts',
 ];
 
 const rankOf = ({ path }) => {

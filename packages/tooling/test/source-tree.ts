@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 
@@ -29,6 +29,15 @@ export const sourcesOf = (home: string): SourceFile[] =>
   readdirSync(join(repositoryRoot, home, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.endsWith('.d.ts'))
     .map((name) => readSource(home, join(home, 'src', name)));
+
+/** Paths of the files of one package's folder of tests, from the root; none where it has no such folder. */
+export const testFilesOf = (home: string): string[] => {
+  const folder = join(home, 'test');
+  if (!existsSync(join(repositoryRoot, folder))) return [];
+  return readdirSync(join(repositoryRoot, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name).split(sep).join('/'));
+};
 
 const readSource = (home: string, path: string): SourceFile => {
   const text = readFileSync(join(repositoryRoot, path), 'utf8');

@@ -40,12 +40,9 @@ import {
   ensureWorkspace,
   findApiKey,
   insertAsset,
-  insertRule,
   openDatabase,
   publishAsset,
-  publishRule,
   updateAsset,
-  updateRule,
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
@@ -254,12 +251,12 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const publish = async (ruleId: string, table: RuleTableParts) => {
     const versionId = randomUUID();
     await database.inWorkspace(access, async (transaction) => {
-      await updateRule(transaction, ruleId, {
+      await updateAsset(transaction, 'rule', ruleId, {
         requestSchema: [...table.inputs],
         responseSchema: [...table.outputs],
         conditions: [...table.rows],
       });
-      await publishRule(transaction, ruleId, { versionId });
+      await publishAsset(transaction, 'rule', ruleId, { versionId });
     });
     return versionId;
   };
@@ -291,7 +288,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     bindRule: async (context, slug, table, version = 'latest', userGroups = []) => {
       const id = randomUUID();
       await database.inWorkspace(access, (transaction) =>
-        insertRule(transaction, {
+        insertAsset(transaction, 'rule', {
           ...{ ...EMPTY_DRAFT, ...EMPTY_TABLE },
           userGroups,
           id,

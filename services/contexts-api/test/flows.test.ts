@@ -1,5 +1,5 @@
 import { limits, type FlowUse } from '@decision/contracts';
-import { findAsset, unpublishRule } from '@decision/persistence';
+import { findAsset, unpublishAsset } from '@decision/persistence';
 import {
   type ContextsApiUnderTest,
   type FlowParts,
@@ -171,7 +171,7 @@ describe('a bound flow', () => {
     await api.bindFlow(slug, `${slug}-pricing`, pricing(use));
     await api.publish(use.asset_id, PERCENT);
     expect((await submit('o-1', ORDER)).body).toMatchObject({ state: { price: 2 } });
-    await api.database.inWorkspace(api.access, (transaction) => unpublishRule(transaction, use.asset_id));
+    await api.database.inWorkspace(api.access, (transaction) => unpublishAsset(transaction, 'rule', use.asset_id));
     expect((await submit('o-1', {})).body).toMatchObject({ state: { price: 20 }, triggered: true });
   });
 

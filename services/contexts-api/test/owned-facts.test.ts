@@ -1,4 +1,4 @@
-import { updateRule } from '@decision/persistence';
+import { updateAsset } from '@decision/persistence';
 import { type ContextsApiUnderTest, type RuleTableParts, startContextsApi } from './contexts-api-under-test';
 
 /** A note for totals above 100, and none at all for others. */
@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 const bind = (context: string | undefined) =>
   one.database.inWorkspace(one.access, (t) =>
-    updateRule(t, ruleId, { context: context === undefined ? null : { slug: context, version: 'latest' } }),
+    updateAsset(t, 'rule', ruleId, { context: context === undefined ? null : { slug: context, version: 'latest' } }),
   );
 const submit = async (facts: object, id = 'a') => (await one.call('POST', `/contexts/${slug}/${id}`, facts)).body;
 const batch = async (records: readonly object[]) =>

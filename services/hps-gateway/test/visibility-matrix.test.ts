@@ -23,12 +23,10 @@ import {
   goLive,
   insertAsset,
   insertRelease,
-  insertRule,
   loadFlowVersion,
   loadVersion,
   openDatabase,
   publishAsset,
-  publishRule,
   saveEnvironment,
   setWorkerFloor,
   type Transaction,
@@ -181,8 +179,8 @@ const makeAssets = (access: WorkspaceAccess) =>
     const make = async (slug: string, group: string, versionIds: readonly string[]) => {
       const id = randomUUID();
       const responseSchema = [{ key: slug.replace('-', '_'), type: 'string' as const }];
-      await insertRule(transaction, { ...EMPTY, responseSchema, id, slug, name: slug, userGroups: [group] });
-      for (const versionId of versionIds) await publishRule(transaction, id, { versionId });
+      await insertAsset(transaction, 'rule', { ...EMPTY, responseSchema, id, slug, name: slug, userGroups: [group] });
+      for (const versionId of versionIds) await publishAsset(transaction, 'rule', id, { versionId });
       return id;
     };
     const [first, second] = [randomUUID(), randomUUID()];

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SubscribedMessage } from '@decision/broker';
+import { type FlowDraft } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import {
   createApiKey,
@@ -10,12 +11,9 @@ import {
   dropDatabase,
   ensureWorkspace,
   findApiKey,
-  type FlowDraft,
   insertAsset,
-  insertRule,
   openDatabase,
   publishAsset,
-  publishRule,
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
@@ -133,7 +131,7 @@ export const startCollectorUnderTest = async (
     makeRule: async (slug, userGroups) => {
       const [ruleId, versionId] = [randomUUID(), randomUUID()];
       await database.inWorkspace(access, async (transaction) => {
-        await insertRule(transaction, {
+        await insertAsset(transaction, 'rule', {
           ...EMPTY_DRAFT,
           conditions: [],
           groups: {},
@@ -142,7 +140,7 @@ export const startCollectorUnderTest = async (
           name: slug,
           userGroups,
         });
-        await publishRule(transaction, ruleId, { versionId });
+        await publishAsset(transaction, 'rule', ruleId, { versionId });
       });
       return { ruleId, versionId };
     },

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, dropDatabase, ensureWorkspace, findRule, openDatabase } from '@decision/persistence';
+import { type Database, dropDatabase, ensureWorkspace, findAsset, openDatabase } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { type InvalidationKind } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 
 const isThere = (slug: string): Promise<boolean> =>
-  database.inWorkspace(access, async (transaction) => (await findRule(transaction, { slug })) !== undefined);
+  database.inWorkspace(access, async (transaction) => (await findAsset(transaction, 'rule', { slug })) !== undefined);
 
 /** Starts a writer, waits until it is where it shall die, and kills it there. */
 const killWriter = async (slug: string, where: 'before' | 'between'): Promise<void> => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { contextDefaults } from '@decision/contracts';
+import { contextSettings, defaultValues } from '@decision/contracts';
 import { insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
@@ -31,7 +31,7 @@ const makeContext = async (userGroups: string[], slug = `context-${randomUUID()}
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
     await lockContextWorld(transaction);
     await insertContext(transaction, {
-      ...contextDefaults,
+      ...defaultValues(contextSettings),
       ...{ id, slug, name: slug, identityFact: 'id', userGroups, folderId: null },
       schema: { base: [{ key: 'id', type: 'string' }, { key: 'total', type: 'number' }], derived: [] }, // prettier-ignore
     });

@@ -13,14 +13,12 @@ import { type CallFor } from '@decision/flows';
 import { testStack } from '@decision/local-stack';
 import {
   type Database,
-  deleteRule,
+  deleteAsset,
   dropDatabase,
   ensureWorkspace,
   insertAsset,
-  insertRule,
   openDatabase,
   publishAsset,
-  publishRule,
   updateAsset,
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
@@ -71,8 +69,8 @@ const publishTimes = async (factor: number): Promise<FlowUse> => {
   await inside(async (transaction) => {
     const { requestSchema, responseSchema, conditions } = timesTable(factor);
     const rule = { ...nothing, id, slug, name: 'Times', requestSchema, responseSchema, conditions, groups: {} };
-    await insertRule(transaction, rule);
-    await publishRule(transaction, id, { versionId });
+    await insertAsset(transaction, 'rule', rule);
+    await publishAsset(transaction, 'rule', id, { versionId });
   });
   return { kind: 'rule', slug, selector: 'latest', asset_id: id, version_id: versionId };
 };
@@ -80,7 +78,7 @@ const publishTimes = async (factor: number): Promise<FlowUse> => {
 const publishAgain = async ({ asset_id: id, slug }: FlowUse, factor: number): Promise<void> => {
   await inside(async (transaction) => {
     await updateAsset(transaction, 'rule', id, { conditions: timesTable(factor).conditions });
-    await publishRule(transaction, id, { versionId: randomUUID() });
+    await publishAsset(transaction, 'rule', id, { versionId: randomUUID() });
   });
   announce(cacheKeys.rulePointer(workspaceId, slug));
 };
@@ -190,7 +188,7 @@ it('runs stored flows: what follows a slug moves with it, what is numbered stays
   expect(await answers()).toEqual(['{"v":60}', '{"v":6}']);
   expect(await flowLibrary.effectiveVersion(workspaceId, following)).not.toBe(before);
 
-  await inside((transaction) => deleteRule(transaction, rule.asset_id));
+  await inside((transaction) => deleteAsset(transaction, 'rule', rule.asset_id));
   announce(
     cacheKeys.rulePointer(workspaceId, rule.slug),
     cacheKeys.definition(workspaceId, rule.version_id),

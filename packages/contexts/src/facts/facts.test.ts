@@ -1,15 +1,5 @@
 import fc from 'fast-check';
-import {
-  canonicalJson,
-  type Facts,
-  faultOfFactName,
-  hasValue,
-  mergeFacts,
-  NO_FACTS,
-  quoted,
-  sameValue,
-  valueOf,
-} from './facts';
+import { canonicalJson, type Facts, faultOfFactName, hasValue, mergeFacts, quoted, sameValue, valueOf } from './facts';
 
 describe('C2: names of facts', () => {
   it.each(['a', 'order total', 'größe', '数', 'constructor', 'toString', 'x'.repeat(200), 'a$', '😀'])(
@@ -75,7 +65,7 @@ it('C33: changed facts are those with a different JSON value', () => {
 });
 
 it('C35: names of prototype members are ordinary facts', () => {
-  expect(valueOf(NO_FACTS, 'constructor')).toBeNull();
+  expect(valueOf({}, 'constructor')).toBeNull();
   expect(hasValue({}, 'toString')).toBe(false);
   const merged = mergeFacts({}, JSON.parse('{"__proto__": 1, "constructor": 2}') as Facts);
   expect(Object.getPrototypeOf(merged.facts)).toBe(Object.prototype);

@@ -6,8 +6,6 @@ import { contextLimits } from '@decision/contracts';
  */
 export type Facts = Readonly<Record<string, unknown>>;
 
-export const NO_FACTS: Facts = Object.freeze({});
-
 /** The value of a fact; null if it was never given or null was given. */
 export const valueOf = (facts: Facts, fact: string): unknown =>
   Object.hasOwn(facts, fact) ? (facts[fact] ?? null) : null;

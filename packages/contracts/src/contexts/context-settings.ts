@@ -125,6 +125,4 @@ export type ContextSettingValues = RecordOf<typeof contextSettings>;
 /** Settings that evaluations read, as definitions and messages hold them. */
 export type DefinitionValues = RecordOf<typeof definitionSettings>;
 
-/** Values of the settings that a request may leave out when it creates a context. */
-export const contextDefaults = defaultValues(contextSettings);
 export const definitionDefaults = defaultValues(definitionSettings);

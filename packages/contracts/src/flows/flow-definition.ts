@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type AssetKind, assetKinds } from '../asset-pointer';
 import { LoggingSettings } from '../rules/logging-settings';
-import { type FieldType, fieldTypes, RuleField } from '../rules/rule-document';
+import { type FieldType, fieldTypes, RuleField } from '../rules/rule-table';
 import { compileValidator } from '../validator';
 import { FlowConnection, type FlowGraph, FlowNode } from './flow-document';
 
@@ -50,7 +50,7 @@ export const FlowSettings = Type.Object(
 export type FlowSettings = Static<typeof FlowSettings>;
 
 /** A field of what a flow answers. */
-const FlowField = Type.Object({
+export const FlowField = Type.Object({
   key: Type.String(),
   type: Type.Unsafe<FieldType | 'any'>({ type: 'string', enum: [...fieldTypes, 'any'] }),
 });

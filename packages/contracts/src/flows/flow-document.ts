@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { compileValidator } from '../validator';
 
 /** Types of nodes, by their canonical names. */
 export const flowNodeTypes = [
@@ -120,5 +119,3 @@ export interface FlowGraph {
   readonly nodes: readonly FlowNode[];
   readonly connections?: readonly FlowConnection[] | undefined;
 }
-
-export const checkFlowGraph = compileValidator(FlowGraph);

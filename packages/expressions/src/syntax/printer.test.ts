@@ -1,10 +1,10 @@
 import { parseFormula } from './parser';
-import { printFormula } from './printer';
+import { printNode } from './printer';
 
 const print = (text: string): string => {
   const parsing = parseFormula(text);
   if (!parsing.ok) throw new Error(parsing.problem.message);
-  return printFormula(parsing.formula);
+  return printNode(parsing.formula.root);
 };
 
 describe('F10: the canonical spelling', () => {

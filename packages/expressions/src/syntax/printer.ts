@@ -1,12 +1,10 @@
-import { type Formula, type FormulaNode, infixOperators, precedence, reservedWords } from './nodes';
+import { type FormulaNode, infixOperators, precedence, reservedWords } from './nodes';
 
 /**
- * The canonical spelling of a formula: one space around infix operators, strings in double quotes, `and`, `or`, `not`, `==`, `!=`, and no
- * parentheses that change nothing. Parsing it gives the same nodes apart from positions, unless it exceeds the length limit.
+ * The canonical spelling of a node, valid in any context, or of a whole formula given its root: one space around infix operators, strings in double
+ * quotes, `and`, `or`, `not`, `==`, `!=`, and no parentheses that change nothing. Parsing it gives the same nodes apart from positions, unless it
+ * exceeds the length limit.
  */
-export const printFormula = (formula: Formula): string => printNode(formula.root);
-
-/** Prints one node in a form that is valid in any context. */
 export const printNode = (node: FormulaNode): string => print(node, precedence.lambda);
 
 const PLAIN_NAME = /^\$?[\p{L}_][\p{L}\p{M}\p{N}_]*$/u;

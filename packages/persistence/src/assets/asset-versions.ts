@@ -2,13 +2,13 @@ import {
   type AssetKind,
   type FlowDefinition,
   type NumberedVersion,
+  type RuleDraft,
   type RulePointer,
   type RuleTable,
 } from '@decision/contracts';
 import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
-import { type RuleDraft } from './asset-record';
 import { copyUses } from './flow-uses';
 
 interface PointerRow {

@@ -1,17 +1,16 @@
-import { type AssetKind } from '@decision/contracts';
+import { type AssetKind, type DraftOf, type ReleaseRecord } from '@decision/contracts';
 import { recordChange } from '../audit/record-change';
 import { asWorkspace } from '../connection/access';
 import { changedNow } from '../connection/changed-now';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
-import { findOpenReleases, type ReleaseRecord } from '../releases/releases';
+import { findOpenReleases } from '../releases/releases';
 import { findUsingFlows, type UsingFlow } from './flow-uses';
+import { type DescribedRow } from '../resources/described-table';
 import {
   type AssetRecord,
-  type AssetRow,
   type ColumnWrite,
-  type DraftOf,
   fromAssets,
   recordColumns,
   toAssetRecord,
@@ -34,8 +33,8 @@ export const findAsset = async <K extends AssetKind>(
   if ('id' in name && !isUuid(name.id)) return undefined;
   const [row] =
     'id' in name
-      ? await query<AssetRow>(transaction, `${SELECT[kind]} and assets.id = cast(:id as uuid)`, { id: name.id })
-      : await query<AssetRow>(transaction, `${SELECT[kind]} and assets.slug = :slug`, { slug: name.slug });
+      ? await query<DescribedRow>(transaction, `${SELECT[kind]} and assets.id = cast(:id as uuid)`, { id: name.id })
+      : await query<DescribedRow>(transaction, `${SELECT[kind]} and assets.slug = :slug`, { slug: name.slug });
   return row && toAssetRecord(kind, row);
 };
 

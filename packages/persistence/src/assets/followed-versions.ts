@@ -1,6 +1,7 @@
 import { type FlowUse } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
+import { selectedVersion } from './selected-version';
 
 /** What a published version of a flow runs. */
 interface FlowParts {
@@ -27,14 +28,7 @@ export interface FollowedRule {
 }
 
 const RESOLVE = /* sql */ `
-  select case
-    when assets.published_version_id is null then null
-    when followed.selector = 'latest' then assets.published_version_id
-    else (
-      select releases.version_id from releases join environments on environments.id = releases.environment_id
-      where releases.rule_id = assets.id and releases.state = 'live' and environments.slug = followed.selector
-    )
-  end as version_id
+  select ${selectedVersion('followed.selector')} as version_id
   from unnest(cast(:slugs as text[]), cast(:selectors as text[])) with ordinality as followed (slug, selector, position)
     left join assets on assets.kind = 'rule' and assets.slug = followed.slug
   order by followed.position`;

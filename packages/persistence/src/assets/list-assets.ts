@@ -2,7 +2,8 @@ import { type AssetKind } from '@decision/contracts';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { entriesToRead, type PageRequest, startOfPage, takePage } from '../paging/page';
-import { type AssetRow, type AssetSummary, fromAssets, summaryColumns, toAssetSummary } from './asset-record';
+import { type DescribedRow } from '../resources/described-table';
+import { type AssetSummary, fromAssets, summaryColumns, toAssetSummary } from './asset-record';
 
 /** Which assets are wanted; all given filters must hold. */
 export interface AssetFilters {
@@ -37,10 +38,10 @@ export const listAssets = async <K extends AssetKind>(
 ): Promise<AssetList<K>> => {
   if (filters.id !== undefined && !isUuid(filters.id)) return { assets: [], nextCursor: null };
   const start = startOfPage(page?.cursor, 'assets');
-  const rows = await query<AssetRow>(
+  const rows = await query<DescribedRow>(
     transaction,
     /* sql */ `
-    select ${summaryColumns} from ${fromAssets}
+    select ${summaryColumns(kind)} from ${fromAssets}
     where ${['assets.kind = :kind', start.condition, ...conditionsOf(filters)].join(' and ')}
     order by assets.created_at desc, assets.id desc
     limit ${page ? ':limit' : 'all'}`,

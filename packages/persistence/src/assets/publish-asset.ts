@@ -1,8 +1,16 @@
-import { type AssetKind, type FlowDefinition, type FlowUse } from '@decision/contracts';
+import {
+  type AssetKind,
+  type DraftField,
+  draftFields,
+  type FlowDefinition,
+  type FlowUse,
+  recordName,
+  type ReleaseRecord,
+} from '@decision/contracts';
 import { recordChange } from '../audit/record-change';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
-import { findOpenReleases, type ReleaseRecord } from '../releases/releases';
+import { findOpenReleases } from '../releases/releases';
 import { lockAsset } from './assets';
 import { holdUses, saveUses } from './flow-uses';
 
@@ -48,19 +56,22 @@ const LOCK = /* sql */ `
 const FIND_VERSION = /* sql */ `
   select number, published_at from asset_versions where id = cast(:version_id as uuid) and rule_id = cast(:id as uuid)`;
 
-const DEFINITIONS: Readonly<Record<AssetKind, string>> = {
-  rule: /* sql */ `
-    json_build_object(
-      'requestSchema', request_schema, 'responseSchema', response_schema, 'conditions', conditions,
-      'groups', groups, 'settings', settings
-    )`,
-  flow: /* sql */ `
-    json_build_object(
-      'requestSchema', cast(:request_schema as json), 'responseSchema', cast(:response_schema as json),
-      'nodes', graph -> 'nodes', 'connections', graph -> 'connections', 'settings', settings,
-      'uses', cast(:uses as json), 'reaches_out', cast(:reaches_out as boolean)
-    )`,
+/** What a version of a flow holds otherwise than the draft: resolved for this publication, and the graph in its parts. */
+const OF_FLOWS: Readonly<Record<string, string>> = {
+  request_schema: `'requestSchema', cast(:request_schema as json)`,
+  response_schema: `'responseSchema', cast(:response_schema as json)`,
+  graph: `'nodes', graph -> 'nodes', 'connections', graph -> 'connections'`,
 };
+const RESOLVED = /* sql */ `'uses', cast(:uses as json), 'reaches_out', cast(:reaches_out as boolean)`;
+
+/** The parts of a draft that a version keeps in one place. Versions are compared by their text: the order of parts never changes. */
+const partsKept = (kind: AssetKind, place: DraftField['kept']): string[] =>
+  Object.entries<DraftField>(draftFields[kind])
+    .filter(([, { kept }]) => kept === place)
+    .map(([column]) => (kind === 'flow' ? OF_FLOWS[column] : undefined) ?? `'${recordName(column)}', ${column}`);
+
+const definitionOf = (kind: AssetKind): string =>
+  [...partsKept(kind, 'definition'), ...(kind === 'flow' ? [RESOLVED] : [])].join(', ');
 
 /** The draft is copied inside the database: a large table does not travel. */
 const publish = (kind: AssetKind): string => /* sql */ `
@@ -72,12 +83,8 @@ const publish = (kind: AssetKind): string => /* sql */ `
   )
   insert into asset_versions (id, rule_id, kind, number, reaches_out, value_ids, definition, details)
   select cast(:version_id as uuid), id, kind, last_number, ${kind === 'flow' ? 'cast(:reaches_out as boolean)' : 'null'}, value_ids,
-    ${DEFINITIONS[kind]},
-    json_build_object(
-      'slug', slug, 'name', name, 'description', description, 'labels', labels, 'folder', folder, 'testSuite', test_suite,
-      'sampleRequest', sample_request, 'sampleResponse', sample_response, 'testRequest', test_request,
-      'metadata', metadata, 'context', context
-    )
+    json_build_object(${definitionOf(kind)}),
+    json_build_object('slug', slug, ${partsKept(kind, 'details').join(', ')})
   from pointed
   returning number, published_at`;
 const PUBLISH: Readonly<Record<AssetKind, string>> = { rule: publish('rule'), flow: publish('flow') };

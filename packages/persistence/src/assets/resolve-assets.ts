@@ -1,6 +1,7 @@
 import { type AssetKind, type FlowDefinition, type FlowField, type FlowUse, type RuleField } from '@decision/contracts';
 import { asWorkspace } from '../connection/access';
 import { query, type Transaction } from '../connection/query';
+import { selectedVersion } from './selected-version';
 
 /** An asset by its slug, with the version that is meant: `latest`, a number as text or the slug of an environment. */
 interface SelectedAsset {
@@ -23,17 +24,7 @@ const RESOLVE = /* sql */ `
     versions.definition -> 'requestSchema' as "requestSchema", versions.definition -> 'responseSchema' as "responseSchema"
   from unnest(cast(:kinds as text[]), cast(:slugs as text[]), cast(:selectors as text[])) as wanted (kind, slug, selector)
     join assets on assets.kind = wanted.kind and assets.slug = wanted.slug and assets.published_version_id is not null
-    join asset_versions versions on versions.id = case
-      when wanted.selector = 'latest' then assets.published_version_id
-      when wanted.selector ~ '^[1-9][0-9]{0,8}$' then (
-        select numbered.id from asset_versions numbered
-        where numbered.rule_id = assets.id and numbered.number = cast(wanted.selector as integer)
-      )
-      else (
-        select releases.version_id from releases join environments on environments.id = releases.environment_id
-        where releases.rule_id = assets.id and releases.state = 'live' and environments.slug = wanted.selector
-      )
-    end`;
+    join asset_versions versions on versions.id = ${selectedVersion('wanted.selector')}`;
 
 /** The published versions behind these names; what is not visible, not published or does not exist has no entry. */
 export const resolveAssets = async (

@@ -1,9 +1,8 @@
-import { type ValueType } from '@decision/contracts';
+import { type ValueRecord, type ValueType } from '@decision/contracts';
 import { countNames, recordChange } from '../audit/record-change';
 import { changedNow } from '../connection/changed-now';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
-import { type ValueRecord } from '../values/values';
 
 /** Which part of an object a value is. */
 export interface ManagedKey {

@@ -1,54 +1,20 @@
+import {
+  objectFields,
+  type ObjectRecord,
+  recordName,
+  type ResourceField,
+  type SavedObject,
+  toAudited,
+} from '@decision/contracts';
 import { recordChange } from '../audit/record-change';
 import { changedNow } from '../connection/changed-now';
-import { query, type Transaction } from '../connection/query';
+import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
 import { entriesToRead, type PageRequest, startOfPage, takePage } from '../paging/page';
+import { type DescribedRow, describeTable, storedType, toStored } from '../resources/described-table';
 
-/** Kind of an object's content. */
-export type ObjectContentType = 'json_schema' | 'json_object';
-
-/** An object of the workspace. Times are ISO 8601 UTC with milliseconds. */
-export interface ObjectRecord {
-  readonly id: string;
-  readonly name: string;
-  /** JSON text, as it was given. */
-  readonly content: string;
-  readonly contentType: ObjectContentType;
-  /** Fields that were read from the content; the caller defines their shape. */
-  readonly parsedFields: readonly unknown[];
-  /** Empty: an access that is restricted to groups does not see it. */
-  readonly userGroups: readonly string[];
-  readonly createdAt: string;
-  /** Strictly later with each change. */
-  readonly updatedAt: string;
-}
-
-/** The columns behind {@link ObjectRecord}. */
-interface ObjectRow {
-  readonly id: string;
-  readonly name: string;
-  readonly content: string;
-  readonly content_type: ObjectContentType;
-  readonly parsed_fields: readonly unknown[];
-  readonly user_groups: string[];
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
-
-/** Select list of an {@link ObjectRow}. */
-const objectColumns = 'id, name, content, content_type, parsed_fields, user_groups, created_at, updated_at';
-
-const toObjectRecord = (row: ObjectRow): ObjectRecord => ({
-  id: row.id,
-  name: row.name,
-  content: row.content,
-  contentType: row.content_type,
-  parsedFields: row.parsed_fields,
-  userGroups: row.user_groups,
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
-});
+const { columns: objectColumns, toRecord: toObjectRecord } = describeTable('workspace_objects', objectFields);
 
 /** A larger content is recorded by its size and hash alone, so it need not be read. Characters. */
 const MAX_READ_LENGTH = 64 * 1024;
@@ -57,10 +23,13 @@ const MAX_READ_LENGTH = 64 * 1024;
  * An object as the audit has it: its content is a document, so that secrets in it are masked by the names of their fields. What was read from
  * the content is left out.
  */
-const recordedObject = ({ content, parsedFields: _read, ...object }: ObjectRecord): object => ({
-  ...object,
-  content: content.length > MAX_READ_LENGTH ? content : readJson(content),
-});
+const recordedObject = (object: ObjectRecord): object => {
+  const { content } = object;
+  return {
+    ...toAudited(objectFields, object),
+    content: content.length > MAX_READ_LENGTH ? content : readJson(content),
+  };
+};
 
 const readJson = (text: string): unknown => {
   try {
@@ -92,8 +61,8 @@ export const findObject = async (
 ): Promise<ObjectRecord | undefined> => {
   if ('id' in object && !isUuid(object.id)) return undefined;
   const [row] = await ('id' in object
-    ? query<ObjectRow>(transaction, `${BY_ID} ${LOCKS[purpose]}`, { id: object.id })
-    : query<ObjectRow>(transaction, `${BY_NAME} ${LOCKS[purpose]}`, { name: object.name }));
+    ? query<DescribedRow>(transaction, `${BY_ID} ${LOCKS[purpose]}`, { id: object.id })
+    : query<DescribedRow>(transaction, `${BY_NAME} ${LOCKS[purpose]}`, { name: object.name }));
   return row && toObjectRecord(row);
 };
 
@@ -106,7 +75,7 @@ interface ObjectList {
 /** The objects that are visible, newest first: all of them, or one page. Throws `invalid_request` for a bad cursor. */
 export const listObjects = async (transaction: Transaction, page?: PageRequest): Promise<ObjectList> => {
   const start = startOfPage(page?.cursor, 'workspace_objects');
-  const rows = await query<ObjectRow>(
+  const rows = await query<DescribedRow>(
     transaction,
     /* sql */ `
     select ${objectColumns} from workspace_objects where ${start.condition}
@@ -121,12 +90,7 @@ export const listObjects = async (transaction: Transaction, page?: PageRequest):
 };
 
 /** Fields of an object, without its content. */
-export interface ObjectFields {
-  readonly id: string;
-  readonly name: string;
-  /** Fields that were read from the content; the caller defines their shape. */
-  readonly parsedFields: readonly unknown[];
-}
+export type ObjectFields = Pick<ObjectRecord, 'id' | 'name' | 'parsedFields'>;
 
 /** Which objects are meant. */
 interface ObjectNames {
@@ -135,7 +99,7 @@ interface ObjectNames {
 }
 
 const FIND = /* sql */ `
-  select id, name, parsed_fields from workspace_objects
+  select id, name, parsed_fields as "parsedFields" from workspace_objects
   where id = any (cast(:ids as uuid[])) or name = any (cast(:names as text[]))
   order by name`;
 
@@ -146,19 +110,8 @@ export const findObjectFields = async (
 ): Promise<readonly ObjectFields[]> => {
   const wanted = { ids: [...ids].filter(isUuid), names: [...names] };
   if (wanted.ids.length + wanted.names.length === 0) return [];
-  const rows = await query<{ id: string; name: string; parsed_fields: unknown[] }>(transaction, FIND, wanted);
-  return rows.map(({ id, name, parsed_fields: parsedFields }) => ({ id, name, parsedFields }));
+  return query<ObjectFields>(transaction, FIND, wanted);
 };
-
-/** An object as it is to be. */
-export interface SavedObject {
-  readonly name: string;
-  readonly content: string;
-  readonly contentType: ObjectContentType;
-  readonly parsedFields: readonly unknown[];
-  /** A restricted access must name groups of its own, at least one; those that the object has may stay. */
-  readonly userGroups: readonly string[];
-}
 
 interface UpdateObjectConditions {
   /** ISO 8601 with milliseconds: the `updatedAt` that the caller has seen. */
@@ -176,9 +129,14 @@ type UpdateObjectOutcome =
   /** The object is gone, hidden, or not as the caller has seen it. */
   | { readonly status: 'not_as_expected' };
 
+const saved = Object.entries<ResourceField & { readonly saved: boolean }>(objectFields).filter(
+  ([, field]) => field.saved,
+);
+const savedColumns = saved.map(([column, field]) => ({ column, value: `cast(:${column} as ${storedType(field)})` }));
+
 const INSERT = /* sql */ `
-  insert into workspace_objects (name, content, content_type, parsed_fields, user_groups, created_at, updated_at)
-  select :name, :content, :content_type, cast(:parsed_fields as json), cast(:user_groups as text[]), moment, moment
+  insert into workspace_objects (${savedColumns.map(({ column }) => column).join(', ')}, created_at, updated_at)
+  select ${savedColumns.map(({ value }) => value).join(', ')}, moment, moment
   from clock_timestamp() as moment
   returning ${objectColumns}`;
 
@@ -187,24 +145,20 @@ const LOCK = /* sql */ `select ${objectColumns} from workspace_objects where id 
 /** The condition is part of the statement: of two writers who have seen the same, the second finds the row changed. */
 const UPDATE = /* sql */ `
   update workspace_objects
-  set name = :name, content = :content, content_type = :content_type, parsed_fields = cast(:parsed_fields as json),
-    user_groups = cast(:user_groups as text[]),
+  set ${savedColumns.map(({ column, value }) => `${column} = ${value}`).join(', ')},
     ${changedNow()}, updated_by = app_actor()
   where id = cast(:id as uuid) and updated_at = coalesce(cast(:expected as timestamptz(3)), updated_at)
   returning ${objectColumns}`;
 
-const bindingsOf = ({ name, content, contentType, parsedFields, userGroups }: SavedObject) => ({
-  name,
-  content,
-  content_type: contentType,
-  parsed_fields: JSON.stringify(parsedFields),
-  user_groups: userGroups,
-});
+const bindingsOf = (object: SavedObject): Bindings => {
+  const parts: Readonly<Record<string, unknown>> = { ...object };
+  return Object.fromEntries(saved.map(([column, field]) => [column, toStored(field, parts[recordName(column)])]));
+};
 
 /** Throws `forbidden` as {@link SavedObject} says. */
 export const insertObject = async (transaction: Transaction, object: SavedObject): Promise<InsertObjectOutcome> => {
   const written = await writeUnlessTaken(transaction, (savepoint) =>
-    query<ObjectRow>(savepoint, INSERT, bindingsOf(object)),
+    query<DescribedRow>(savepoint, INSERT, bindingsOf(object)),
   );
   const [row] = written.status === 'written' ? written.value : [];
   if (row === undefined) return { status: 'name_taken' };
@@ -229,10 +183,10 @@ export const updateObject = async (
   { expectedUpdatedAt }: UpdateObjectConditions = {},
 ): Promise<UpdateObjectOutcome> => {
   if (!isUuid(id)) return { status: 'not_as_expected' };
-  const [locked] = await query<ObjectRow>(transaction, LOCK, { id });
+  const [locked] = await query<DescribedRow>(transaction, LOCK, { id });
   if (locked === undefined) return { status: 'not_as_expected' };
   const written = await writeUnlessTaken(transaction, (savepoint) =>
-    query<ObjectRow>(savepoint, UPDATE, { ...bindingsOf(object), id, expected: expectedUpdatedAt ?? null }),
+    query<DescribedRow>(savepoint, UPDATE, { ...bindingsOf(object), id, expected: expectedUpdatedAt ?? null }),
   );
   if (written.status === 'taken') return { status: 'name_taken' };
   const [row] = written.value;
@@ -281,7 +235,7 @@ export const deleteObject = async (
   fate: ValueFate,
 ): Promise<DeleteObjectOutcome> => {
   if (!isUuid(id)) return { status: 'not_found' };
-  const [locked] = await query<ObjectRow>(transaction, LOCK, { id });
+  const [locked] = await query<DescribedRow>(transaction, LOCK, { id });
   if (locked === undefined) return { status: 'not_found' };
   const [counts] = await query<{ detached: string; archived: string }>(transaction, RELEASE, {
     id,

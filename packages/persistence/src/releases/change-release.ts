@@ -1,7 +1,7 @@
-import { type EnvironmentRecord } from '@decision/contracts';
+import { type EnvironmentRecord, type ReleaseRecord } from '@decision/contracts';
 import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
-import { findRelease, type ReleaseRecord, type ReleaseSource, type ReleaseState } from './releases';
+import { findRelease } from './releases';
 
 const GROUPS = /* sql */ `select user_groups from assets where id = cast(:id as uuid)`;
 
@@ -35,7 +35,7 @@ export interface NewRelease {
   readonly assetId: string;
   readonly versionId: string;
   readonly environment: Pick<EnvironmentRecord, 'id' | 'approvers' | 'approvalScheme'>;
-  readonly source: ReleaseSource;
+  readonly source: ReleaseRecord['source'];
   readonly sourceReleaseId: string | null;
   readonly note: string | null;
 }
@@ -77,7 +77,7 @@ export const insertRelease = async (
 };
 
 /** How a release ends. */
-type EndState = Exclude<ReleaseState, 'pending' | 'live'>;
+type EndState = Exclude<ReleaseRecord['state'], 'pending' | 'live'>;
 
 const APPROVE = /* sql */ `
   insert into release_approvals (release_id, stands_for) values (cast(:id as uuid), cast(:stands_for as text[]))

@@ -6,9 +6,6 @@ import { type DescribedRow, describeTable } from '../resources/described-table';
 
 const { columns, toRecord } = describeTable('environments', environmentFields);
 
-/** Whether one approver is enough, or each is needed. */
-export type ApprovalScheme = EnvironmentRecord['approvalScheme'];
-
 type EnvironmentSettings = Pick<
   EnvironmentRecord,
   'name' | 'level' | 'approvers' | 'approvalScheme' | 'directReleases'

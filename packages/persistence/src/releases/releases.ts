@@ -1,131 +1,36 @@
-import { type AssetKind } from '@decision/contracts';
+import { type AssetKind, releaseFields, type ReleaseRecord } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { entriesToRead, type PageRequest, startOfPage, takePage } from '../paging/page';
-import { type ApprovalScheme } from './environments';
+import { type DescribedRow, describeTable } from '../resources/described-table';
 
-/** `docs/specs/releases.md` says what each means and how one becomes another. */
-export type ReleaseState = 'pending' | 'live' | 'superseded' | 'rolled_back' | 'withdrawn' | 'cancelled';
-
-/** How a release came about. */
-export type ReleaseSource = 'direct' | 'promotion' | 'rollback';
-
-/** An approval. */
-interface ReleaseApproval {
-  readonly approvedBy: string;
-  /** The approvers of the release for whom it stands. */
-  readonly standsFor: readonly string[];
-  readonly approvedAt: string;
-}
-
-/** The rule or flow that a release is of. */
-interface ReleasedAsset {
-  readonly kind: AssetKind;
-  readonly id: string;
-  readonly slug: string;
-  readonly name: string;
-}
-
-/** One version of a rule or flow on its way into, in, or out of an environment. Times are ISO 8601 UTC with milliseconds. */
-export interface ReleaseRecord {
-  readonly id: string;
-  readonly asset: ReleasedAsset;
-  readonly environment: { readonly id: string; readonly slug: string; readonly level: number };
-  readonly versionId: string;
-  readonly version: number;
-  readonly state: ReleaseState;
-  /** As the environment had them when the release was made. */
-  readonly approvers: readonly string[];
-  readonly approvalScheme: ApprovalScheme;
-  /** In the order in which they came. */
-  readonly approvals: readonly ReleaseApproval[];
-  readonly source: ReleaseSource;
-  /** The release that was promoted or rolled back. */
-  readonly sourceReleaseId: string | null;
-  /** The release that was live before this one. */
-  readonly previousReleaseId: string | null;
-  readonly note: string | null;
-  readonly createdAt: string;
-  readonly createdBy: string | null;
-  readonly liveAt: string | null;
-  readonly endedAt: string | null;
-  readonly endedBy: string | null;
-}
-
-/** The columns behind a {@link ReleaseRecord}. */
-interface ReleaseRow {
-  readonly id: string;
-  readonly rule_id: string;
-  readonly asset_kind: AssetKind;
-  readonly asset_slug: string;
-  readonly asset_name: string;
-  readonly environment_id: string;
-  readonly environment_slug: string;
-  readonly environment_level: number;
-  readonly version_id: string;
-  readonly version: number;
-  readonly state: ReleaseState;
-  readonly approvers: string[];
-  readonly approval_scheme: ApprovalScheme;
-  readonly approvals: { by: string; stands_for: string[]; at: number }[];
-  readonly source: ReleaseSource;
-  readonly source_release_id: string | null;
-  readonly previous_release_id: string | null;
-  readonly note: string | null;
-  readonly created_at: Date;
-  readonly created_by: string | null;
-  readonly live_at: Date | null;
-  readonly ended_at: Date | null;
-  readonly ended_by: string | null;
-}
-
-/** Times inside JSON travel as epoch ms. */
 const APPROVALS = /* sql */ `
   coalesce(
     (select json_agg(
        json_build_object(
-         'by', approved_by, 'stands_for', stands_for, 'at', cast(extract(epoch from approved_at) * 1000 as bigint)
+         'approvedBy', approved_by, 'standsFor', stands_for,
+         'approvedAt', to_char(approved_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
        ) order by approved_at, approved_by)
      from release_approvals where release_id = releases.id),
     '[]'
-  ) as approvals`;
+  )`;
+
+const described = describeTable('releases', releaseFields, {
+  asset: `json_build_object('kind', assets.kind, 'id', assets.id, 'slug', assets.slug, 'name', assets.name)`,
+  environment: `json_build_object('id', environments.id, 'slug', environments.slug, 'level', environments.level)`,
+  version: 'asset_versions.number',
+  approvals: APPROVALS,
+});
 
 /** Statement that reads releases; a condition and an order follow. */
 const selectReleases = /* sql */ `
-  select releases.id, releases.rule_id, assets.kind as asset_kind, assets.slug as asset_slug, assets.name as asset_name,
-    releases.environment_id, environments.slug as environment_slug, environments.level as environment_level,
-    releases.version_id, asset_versions.number as version, releases.state, releases.approvers, releases.approval_scheme,
-    ${APPROVALS}, releases.source, releases.source_release_id, releases.previous_release_id, releases.note,
-    releases.created_at, releases.created_by, releases.live_at, releases.ended_at, releases.ended_by
+  select ${described.columns}
   from releases
   join assets on assets.id = releases.rule_id
   join environments on environments.id = releases.environment_id
   join asset_versions on asset_versions.id = releases.version_id`;
 
-const toReleaseRecord = (row: ReleaseRow): ReleaseRecord => ({
-  id: row.id,
-  asset: { kind: row.asset_kind, id: row.rule_id, slug: row.asset_slug, name: row.asset_name },
-  environment: { id: row.environment_id, slug: row.environment_slug, level: row.environment_level },
-  versionId: row.version_id,
-  version: row.version,
-  state: row.state,
-  approvers: row.approvers,
-  approvalScheme: row.approval_scheme,
-  approvals: row.approvals.map(({ by, stands_for, at }) => ({
-    approvedBy: by,
-    standsFor: stands_for,
-    approvedAt: new Date(at).toISOString(),
-  })),
-  source: row.source,
-  sourceReleaseId: row.source_release_id,
-  previousReleaseId: row.previous_release_id,
-  note: row.note,
-  createdAt: row.created_at.toISOString(),
-  createdBy: row.created_by,
-  liveAt: row.live_at?.toISOString() ?? null,
-  endedAt: row.ended_at?.toISOString() ?? null,
-  endedBy: row.ended_by,
-});
+const toReleaseRecord = (row: DescribedRow): ReleaseRecord => described.toRecord(row) as unknown as ReleaseRecord; // approvals are read in camel case
 
 const FIND = /* sql */ `${selectReleases} where releases.id = cast(:id as uuid)`;
 
@@ -140,7 +45,7 @@ const OPEN = /* sql */ `
 
 /** A release; undefined where none is visible. */
 export const findRelease = async (transaction: Transaction, id: string): Promise<ReleaseRecord | undefined> => {
-  const [row] = isUuid(id) ? await query<ReleaseRow>(transaction, FIND, { id }) : [];
+  const [row] = isUuid(id) ? await query<DescribedRow>(transaction, FIND, { id }) : [];
   return row && toReleaseRecord(row);
 };
 
@@ -155,14 +60,14 @@ export const findReleaseForChange = async (
 
 /** The releases of an asset that wait or are live, from the lowest level up. */
 export const findOpenReleases = async (transaction: Transaction, assetId: string): Promise<readonly ReleaseRecord[]> =>
-  isUuid(assetId) ? (await query<ReleaseRow>(transaction, OPEN, { rule_id: assetId })).map(toReleaseRecord) : [];
+  isUuid(assetId) ? (await query<DescribedRow>(transaction, OPEN, { rule_id: assetId })).map(toReleaseRecord) : [];
 
 const ROLLBACK = /* sql */ `
   ${selectReleases} where releases.source = 'rollback' and releases.source_release_id = cast(:id as uuid)`;
 
 /** The release that took the place of one that was rolled back. */
 export const findRollback = async (transaction: Transaction, id: string): Promise<ReleaseRecord | undefined> => {
-  const [row] = isUuid(id) ? await query<ReleaseRow>(transaction, ROLLBACK, { id }) : [];
+  const [row] = isUuid(id) ? await query<DescribedRow>(transaction, ROLLBACK, { id }) : [];
   return row && toReleaseRecord(row);
 };
 
@@ -174,7 +79,7 @@ interface ReleaseFilters {
   readonly flow?: string | undefined;
   /** Slug of the environment. */
   readonly environment?: string | undefined;
-  readonly state?: ReleaseState | undefined;
+  readonly state?: ReleaseRecord['state'] | undefined;
 }
 
 interface ReleaseList {
@@ -190,7 +95,7 @@ export const listReleases = async (
   page: PageRequest,
 ): Promise<ReleaseList> => {
   const { condition, bindings } = startOfPage(page.cursor, 'releases');
-  const rows = await query<ReleaseRow>(
+  const rows = await query<DescribedRow>(
     transaction,
     /* sql */ `
     ${selectReleases}

@@ -1,4 +1,11 @@
-import { type GivenOf, type RecordOf, recordName, type ResourceFields } from '@decision/contracts';
+import {
+  type GivenOf,
+  type RecordOf,
+  recordName,
+  type ResourceField,
+  type ResourceFields,
+  ServiceError,
+} from '@decision/contracts';
 import { type Bindings } from '../connection/query';
 
 /** A row by the names of its columns, whose types the driver knows. */
@@ -17,17 +24,48 @@ interface DescribedTable<F extends ResourceFields> {
   readonly toRecord: (row: DescribedRow) => RecordOf<F>;
 }
 
-export const describeTable = <F extends ResourceFields>(table: string, fields: F): DescribedTable<F> => {
+/** `joined` has the expressions of fields that are no columns of the table. */
+export const describeTable = <F extends ResourceFields>(
+  table: string,
+  fields: F,
+  joined: { readonly [Name in keyof F]?: string } = {},
+): DescribedTable<F> => {
   const columns = Object.keys(fields);
   const given = columns.filter((column) => fields[column]?.request !== undefined);
   return {
-    columns: columns.map((column) => `${table}.${column}`).join(', '),
+    columns: columns.map((column) => selected(`${table}.${column}`, column, joined[column])).join(', '),
     givenColumns: given.join(', '),
     givenValues: given.map((column) => `:${column}`).join(', '),
     bindGiven: (values) => pick(given, values as Bindings), // such fields are texts, numbers, flags and lists of texts
     toRecord: (row) =>
       Object.fromEntries(columns.map((column) => [recordName(column), asRecorded(row[column])])) as RecordOf<F>, // a test compares columns and schemas
   };
+};
+
+const selected = (own: string, column: string, expression: string | undefined): string =>
+  expression === undefined ? own : `${expression} as ${column}`;
+
+/** How a field is stored that callers give: texts and lists of texts as such, everything else as JSON. A test compares columns and schemas. */
+export const storedType = ({ schema }: ResourceField): 'text' | 'text[]' | 'json' => {
+  if (isText(schema)) return 'text';
+  return schema['type'] === 'array' && isText(schema['items']) ? 'text[]' : 'json';
+};
+
+const isText = (schema: unknown): boolean => {
+  const { type, anyOf } = schema as { readonly type?: string; readonly anyOf?: readonly { readonly type?: string }[] };
+  return type === 'string' || (anyOf?.every((one) => one.type === 'string' || one.type === 'null') ?? false);
+};
+
+/** A value as a statement binds it for a column of its {@link storedType}. Throws `invalid_request` for JSON that is nested too deeply. */
+export const toStored = (field: ResourceField, value: unknown): Bindings[string] =>
+  storedType(field) === 'json' ? toJson(value) : (value as string | readonly string[] | null); // as its schema says
+
+const toJson = (value: unknown): string => {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new ServiceError('invalid_request', 'The document is nested too deeply to be stored.', {}, { cause });
+  }
 };
 
 const pick = (columns: readonly string[], values: Bindings): Bindings =>

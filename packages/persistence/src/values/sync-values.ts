@@ -104,7 +104,7 @@ export interface ComparedValue {
 const COMPARE = /* sql */ `
   select workspace_values.id, workspace_values.name, workspace_values.type, differs,
     case when differs then workspace_values.content end as content,
-    case when object_id is not null then coalesce(${objectName.replace(' as object_name', '')}, '') end as "objectName"
+    case when object_id is not null then coalesce(${objectName}, '') end as "objectName"
   from ${GIVEN} join workspace_values on workspace_values.name = given.name
     cross join lateral (
       select archived_at is not null or workspace_values.type <> given.type

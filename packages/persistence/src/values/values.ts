@@ -1,84 +1,21 @@
-import { type ValueType } from '@decision/contracts';
+import { valueFields, type ValueRecord, type ValueType } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { entriesToRead, type PageRequest, startOfPage, takePage } from '../paging/page';
+import { type DescribedRow, describeTable } from '../resources/described-table';
 import { resolveReferences } from './value-references';
 
-/** A value of the workspace. Times are ISO 8601 UTC with milliseconds. */
-export interface ValueRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly type: ValueType;
-  /** For a function its parameters and formula. */
-  readonly content: unknown;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  /** Empty: an access that is restricted to groups does not see it. */
-  readonly userGroups: readonly string[];
-  /** Null while it is active. */
-  readonly archivedAt: string | null;
-  /** The object that generates it, and alone may change it; null for values written by hand. */
-  readonly managedBy: ManagingObject | null;
-  /** Ids of the values to which the list refers. */
-  readonly refersTo: readonly string[];
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-/** An object as its values know it. */
-export interface ManagingObject {
-  readonly id: string;
-  readonly name: string;
-}
-
-/** The columns behind {@link ValueRecord}. */
-export interface ValueRow {
-  readonly id: string;
-  readonly name: string;
-  readonly type: ValueType;
-  readonly content: unknown;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly user_groups: string[];
-  readonly archived_at: Date | null;
-  readonly object_id: string | null;
-  readonly refers_to: string[];
-  readonly object_name: string | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
-
-const OWN_COLUMNS = [
-  'id',
-  'name',
-  'type',
-  'content',
-  'metadata',
-  'user_groups',
-  'archived_at',
-  'object_id',
-  'refers_to',
-  'created_at',
-  'updated_at',
-];
-
-/** The name of the object behind `object_id`, visible to everybody who sees the value. */
+/** The object that generates a value. Its name is visible to everybody who sees the value. */
 export const objectName = /* sql */ `
-  (select workspace_objects.name from workspace_objects where workspace_objects.id = workspace_values.object_id) as object_name`;
+  (select workspace_objects.name from workspace_objects where workspace_objects.id = workspace_values.object_id)`;
 
-/** Select list of a {@link ValueRow}. */
-export const valueColumns = [...OWN_COLUMNS.map((column) => `workspace_values.${column}`), objectName].join(', ');
+const MANAGED_BY = /* sql */ `
+  case when workspace_values.object_id is not null
+    then json_build_object('id', workspace_values.object_id, 'name', coalesce(${objectName}, '')) end`;
 
-export const toValueRecord = (row: ValueRow): ValueRecord => ({
-  id: row.id,
-  name: row.name,
-  type: row.type,
-  content: row.content,
-  metadata: row.metadata,
-  userGroups: row.user_groups,
-  archivedAt: row.archived_at?.toISOString() ?? null,
-  managedBy: row.object_id === null ? null : { id: row.object_id, name: row.object_name ?? '' },
-  refersTo: row.refers_to,
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
+/** Select list of a value, and how its rows become records. */
+export const { columns: valueColumns, toRecord: toValueRecord } = describeTable('workspace_values', valueFields, {
+  managed_by: MANAGED_BY,
 });
 
 /** Which values are wanted: those of these ids and those of these names. */
@@ -88,12 +25,7 @@ interface ValueNames {
 }
 
 /** The part of a value that rules use. */
-export interface BoundValue {
-  readonly id: string;
-  readonly name: string;
-  readonly type: ValueType;
-  readonly content: unknown;
-}
+export type BoundValue = Pick<ValueRecord, 'id' | 'name' | 'type' | 'content'>;
 
 /**
  * Purpose of the values. `refer` keeps them from being deleted until the transaction ends; `change` from being changed too, and takes them in the
@@ -121,7 +53,7 @@ export const findValues = async (
 ): Promise<readonly ValueRecord[]> => {
   const bindings = { ids: [...ids].filter(isUuid), names: [...names] };
   if (bindings.ids.length + bindings.names.length === 0) return [];
-  return (await query<ValueRow>(transaction, `${FIND} ${LOCKS[purpose]}`, bindings)).map(toValueRecord);
+  return (await query<DescribedRow>(transaction, `${FIND} ${LOCKS[purpose]}`, bindings)).map(toValueRecord);
 };
 
 /**
@@ -169,7 +101,7 @@ export const listValues = async (
     ...(type === undefined ? [] : ['type = :type']),
     ...(userGroup === undefined ? [] : [':user_group = any (user_groups)']),
   ];
-  const rows = await query<ValueRow>(
+  const rows = await query<DescribedRow>(
     transaction,
     /* sql */ `
     select ${valueColumns} from workspace_values where ${conditions.join(' and ')}

@@ -1,10 +1,11 @@
-import { type ValueType } from '@decision/contracts';
+import { type ValueRecord, type ValueType } from '@decision/contracts';
 import { type Change } from '../audit/change';
 import { recordChange } from '../audit/record-change';
 import { changedNow } from '../connection/changed-now';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
+import { type DescribedRow } from '../resources/described-table';
 import {
   findReferringValues,
   findValueUses,
@@ -12,27 +13,20 @@ import {
   resolveContent,
   type AssetUse,
 } from './value-references';
-import { type ManagingObject, toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './values';
+import { toValueRecord, valueColumns } from './values';
 
 /** Values that an object generates are changed by the object alone. */
 export interface ManagedRefusal {
   readonly status: 'managed';
   /** Name of the first such value. */
   readonly name: string;
-  readonly object: ManagingObject;
-}
-
-/** Facts about a locked value that decide whether it may be written by hand. */
-interface LockedValue {
-  readonly name: string;
-  readonly object_id: string | null;
-  readonly object_name: string | null;
+  readonly object: NonNullable<ValueRecord['managedBy']>;
 }
 
 /** Undefined where no object generates any of these values. */
-export const refusalOf = (values: readonly LockedValue[]): ManagedRefusal | undefined => {
-  for (const { name, object_id: id, object_name } of values) {
-    if (id !== null) return { status: 'managed', name, object: { id, name: object_name ?? '' } };
+export const refusalOf = (values: readonly ValueRecord[]): ManagedRefusal | undefined => {
+  for (const { name, managedBy } of values) {
+    if (managedBy !== null) return { status: 'managed', name, object: managedBy };
   }
   return undefined;
 };
@@ -110,10 +104,11 @@ export const saveValues = async (
   values: readonly SavedValue[],
   { newUserGroups, userGroups, recorded = 'each' }: SaveValuesOptions,
 ): Promise<SaveValuesOutcome> => {
-  const locked = await query<ValueRow>(transaction, LOCK_BY_NAMES, { names: values.map(({ name }) => name) });
+  const rows = await query<DescribedRow>(transaction, LOCK_BY_NAMES, { names: values.map(({ name }) => name) });
+  const locked = rows.map(toValueRecord);
   const refusal = refusalOf(locked);
   if (refusal !== undefined) return refusal;
-  const known = new Map(locked.map((row) => [row.name, toValueRecord(row)]));
+  const known = new Map(locked.map((value) => [value.name, value]));
   const [changing, making] = [
     values.filter(({ name }) => known.has(name)),
     values.filter(({ name }) => !known.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -121,13 +116,16 @@ export const saveValues = async (
   const inserting = await writeUnlessTaken(transaction, (savepoint) =>
     making.length === 0
       ? Promise.resolve([])
-      : query<ValueRow>(savepoint, INSERT, { ...writeGiven(making), user_groups: newUserGroups }),
+      : query<DescribedRow>(savepoint, INSERT, { ...writeGiven(making), user_groups: newUserGroups }),
   );
   if (inserting.status === 'taken') return { status: 'name_taken' };
   const updated =
     changing.length === 0
       ? []
-      : await query<ValueRow>(transaction, UPDATE_GIVEN, { ...writeGiven(changing), user_groups: userGroups ?? null });
+      : await query<DescribedRow>(transaction, UPDATE_GIVEN, {
+          ...writeGiven(changing),
+          user_groups: userGroups ?? null,
+        });
   const saved = [...inserting.value, ...updated].map(toValueRecord);
   if (recorded === 'each') {
     await recordChange(
@@ -174,6 +172,11 @@ type UpdateValueOutcome =
 const LOCK_VALUE = /* sql */ `
   select ${valueColumns} from workspace_values where id = cast(:id as uuid) for update of workspace_values`;
 
+const lockValue = async (transaction: Transaction, id: string): Promise<ValueRecord | undefined> => {
+  const [row] = isUuid(id) ? await query<DescribedRow>(transaction, LOCK_VALUE, { id }) : [];
+  return row && toValueRecord(row);
+};
+
 const UPDATE = /* sql */ `
   update workspace_values
   set name = coalesce(:name, name), type = coalesce(:type, type), content = coalesce(cast(:content as json), content),
@@ -192,13 +195,12 @@ export const updateValue = async (
   id: string,
   { name, content, metadata, userGroups, archived }: ValueChanges,
 ): Promise<UpdateValueOutcome> => {
-  if (!isUuid(id)) return { status: 'not_found' };
-  const [locked] = await query<ValueRow>(transaction, LOCK_VALUE, { id });
+  const locked = await lockValue(transaction, id);
   if (locked === undefined) return { status: 'not_found' };
   const refusal = refusalOf([locked]);
   if (refusal !== undefined) return refusal;
   const writing = await writeUnlessTaken(transaction, (savepoint) =>
-    query<ValueRow>(savepoint, UPDATE, {
+    query<DescribedRow>(savepoint, UPDATE, {
       id,
       name: name ?? null,
       type: content?.type ?? null,
@@ -215,7 +217,7 @@ export const updateValue = async (
   const value = toValueRecord(row);
   await recordChange(transaction, {
     ...{ kind: 'value', action: 'update', id, name: value.name, userGroups: value.userGroups },
-    before: toValueRecord(locked),
+    before: locked,
     after: value,
   });
   return { status: 'updated', value };
@@ -248,8 +250,7 @@ const REPLACE = /* sql */ `
  * place.
  */
 export const deleteValue = async (transaction: Transaction, id: string): Promise<DeleteValueOutcome> => {
-  if (!isUuid(id)) return { status: 'not_found' };
-  const [locked] = await query<ValueRow>(transaction, LOCK_VALUE, { id });
+  const locked = await lockValue(transaction, id);
   if (locked === undefined) return { status: 'not_found' };
   const refusal = refusalOf([locked]);
   if (refusal !== undefined) return refusal;
@@ -260,9 +261,8 @@ export const deleteValue = async (transaction: Transaction, id: string): Promise
   if (hiddenLists > 0) return { status: 'referred_to', name: locked.name, hiddenLists };
   const updatedLists = await replaceIn(transaction, referring, { id, content: locked.content });
   await query(transaction, DELETE, { id });
-  const { name, user_groups: userGroups } = locked;
-  const before = toValueRecord(locked);
-  await recordChange(transaction, { kind: 'value', action: 'delete', id, name, userGroups, before });
+  const { name, userGroups } = locked;
+  await recordChange(transaction, { kind: 'value', action: 'delete', id, name, userGroups, before: locked });
   return { status: 'deleted', name: locked.name, updatedLists };
 };
 

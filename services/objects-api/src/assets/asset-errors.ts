@@ -1,5 +1,4 @@
-import { type AssetKind, ServiceError } from '@decision/contracts';
-import { type ReleaseRecord } from '@decision/persistence';
+import { type AssetKind, type ReleaseRecord, ServiceError } from '@decision/contracts';
 
 /** `name` is how the caller named the asset: by id or by slug. */
 export const assetNotFound = (

@@ -2,7 +2,6 @@ import {
   type AssetKind,
   type FieldType,
   type ListedField,
-  type ListedFlow,
   type ListedRule,
   type ListFlowsQuery,
   type RuleField,
@@ -10,24 +9,13 @@ import {
 } from '@decision/contracts';
 import { type AssetFilters, type AssetSummary, listAssets, type Transaction } from '@decision/persistence';
 
-type ListedAsset = Omit<ListedRule, 'no_conditions' | 'response_schema' | 'drift'> &
-  Omit<ListedFlow, 'no_nodes' | 'origin_rule'>;
-
 /** What lists show of rules and flows alike. */
-export const toListedAsset = (asset: AssetSummary<AssetKind>): ListedAsset => ({
-  id: asset.id,
-  name: asset.name,
-  description: asset.description,
-  slug: asset.slug,
-  created_at: asset.createdAt,
-  updated_at: asset.updatedAt,
-  labels: [...asset.labels],
+export const listedMembers = <K extends AssetKind>({ folder, context, ...asset }: AssetSummary<K>) => ({
+  ...asset,
+  ...toListedLinks({ folder, context }),
+  requestSchema: toListedFields(asset.requestSchema),
   published: asset.publishedVersion !== null,
   version: asset.publishedVersion,
-  metadata: asset.metadata,
-  user_groups: [...asset.userGroups],
-  ...toListedLinks(asset),
-  request_schema: toListedFields(asset.requestSchema),
 });
 
 /** The filters of a query. */

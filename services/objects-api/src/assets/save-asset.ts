@@ -1,8 +1,7 @@
-import { type AssetKind, cacheKeys, ServiceError, slugOf } from '@decision/contracts';
+import { type AssetKind, cacheKeys, type DraftOf, ServiceError, slugOf } from '@decision/contracts';
 import {
   type AssetChanges,
   type AssetRecord,
-  type DraftOf,
   findAsset,
   insertAsset,
   lockAsset,

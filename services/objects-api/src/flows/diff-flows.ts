@@ -33,10 +33,10 @@ interface FlowState {
 }
 
 const readState = async (transaction: Transaction, flow: AssetRecord<'flow'>, selector: string): Promise<FlowState> => {
-  if (selector === 'draft') return { name: 'draft', graph: flow.graph, other: otherParts(flow) };
+  if (selector === 'draft') return { name: 'draft', graph: flow.graph, other: otherParts('flow', flow) };
   const { version, definition, details } = await findVersion(transaction, 'flow', flow, selector);
   const { nodes, connections, settings } = definition;
-  return { name: String(version), graph: { nodes, connections }, other: otherParts({ ...details, settings }) };
+  return { name: String(version), graph: { nodes, connections }, other: otherParts('flow', { ...details, settings }) };
 };
 
 const diffNodes = (from: readonly FlowNode[], to: readonly FlowNode[]): FlowDiff['nodes'] => {

@@ -1,9 +1,17 @@
-import { type FlowImport, type FlowNode, type RuleField, ServiceError } from '@decision/contracts';
+import {
+  emptyDraft,
+  type FlowDraft,
+  flowFields,
+  type FlowImport,
+  type FlowNode,
+  givenDraft,
+  type RuleField,
+  ServiceError,
+} from '@decision/contracts';
 import { checkFlow, type FlowLimits } from '@decision/flows';
 import {
   type AssetRecord,
   findContextOfRule,
-  type FlowDraft,
   publishAsset,
   type Transaction,
   type WorkspaceAccess,
@@ -23,28 +31,7 @@ import { requireFlowTested } from './test-flow';
 
 type FlowRecord = AssetRecord<'flow'>;
 
-const EMPTY_DRAFT: FlowDraft = {
-  name: 'Untitled flow',
-  description: null,
-  labels: [],
-  folder: null,
-  requestSchema: [],
-  responseSchema: [],
-  graph: { nodes: [], connections: [] },
-  settings: {},
-  testSuite: [],
-  sampleRequest: null,
-  sampleResponse: null,
-  testRequest: null,
-  metadata: {},
-  context: null,
-};
-
-/** Parts of a draft that an import gives as they are stored. The nodes and connections are stored in their canonical form. */
-const GIVEN_FIELDS = [
-  ...(['name', 'description', 'labels', 'folder', 'settings', 'testSuite', 'sampleRequest'] as const),
-  ...(['sampleResponse', 'testRequest', 'metadata', 'context'] as const),
-];
+const EMPTY_DRAFT = emptyDraft(flowFields);
 
 /** Dependencies of importing flows. */
 export interface FlowImportContext extends ImportContext {
@@ -112,13 +99,10 @@ const checkDraft = async (
   { imported, before }: GivenFlow,
   { newId, flowLimits }: FlowImportContext,
 ): Promise<CheckedDraft> => {
-  const given = Object.fromEntries(
-    GIVEN_FIELDS.filter((field) => imported[field] !== undefined).map((field) => [field, imported[field]]),
-  ) as Partial<FlowDraft>; // the fields of an import have the types of the draft
   const { testSuite } = imported;
   const draft: FlowDraft = {
     ...(before ?? EMPTY_DRAFT),
-    ...given,
+    ...givenDraft(flowFields, imported),
     ...(testSuite === undefined ? {} : { testSuite: withTestIds(testSuite, newId) }),
   };
   const isChanged = imported.nodes !== undefined || imported.connections !== undefined;

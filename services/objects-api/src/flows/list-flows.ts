@@ -1,4 +1,4 @@
-import { type FlowDocument, type ListedFlow, type ListFlowsQuery } from '@decision/contracts';
+import { FlowDocument, ListedFlow, type ListFlowsQuery, toShown } from '@decision/contracts';
 import {
   type AssetRecord,
   type AssetSummary,
@@ -11,7 +11,7 @@ import {
 } from '@decision/persistence';
 import { type PageQuery } from '@decision/service-kit';
 import { assetNotPublished, versionNotFound } from '../assets/asset-errors';
-import { filtersOf, findOnly, toListedAsset, toListedFields } from '../assets/list-assets';
+import { filtersOf, findOnly, listedMembers, toListedFields } from '../assets/list-assets';
 
 type FlowSummary = AssetSummary<'flow'>;
 
@@ -42,11 +42,11 @@ const toListed = async (transaction: Transaction, flows: readonly FlowSummary[])
   );
   return flows.map((flow) => {
     const origin = origins.get(flow.id);
-    return {
-      ...toListedAsset(flow),
-      no_nodes: flow.rowCount,
-      ...(origin === undefined ? {} : { origin_rule: origin }),
-    };
+    return toShown(ListedFlow, {
+      ...listedMembers(flow),
+      noNodes: flow.rowCount,
+      ...(origin === undefined ? {} : { originRule: origin }),
+    });
   });
 };
 
@@ -62,26 +62,9 @@ const toListedVersion = async (transaction: Transaction, flow: FlowSummary, sele
 };
 
 /** A stored flow as its export shows it. */
-export const toFlowDocument = (flow: AssetRecord<'flow'>): FlowDocument => ({
-  id: flow.id,
-  slug: flow.slug,
-  name: flow.name,
-  description: flow.description,
-  labels: [...flow.labels],
-  folder: flow.folder,
-  nodes: [...flow.graph.nodes],
-  connections: [...flow.graph.connections],
-  settings: flow.settings,
-  testSuite: [...flow.testSuite],
-  sampleRequest: flow.sampleRequest,
-  sampleResponse: flow.sampleResponse,
-  testRequest: flow.testRequest,
-  metadata: flow.metadata,
-  context: flow.context,
-  published: flow.publishedVersion !== null,
-  publishedAt: flow.publishedAt,
-  version: flow.publishedVersion,
-  createdAt: flow.createdAt,
-  updatedAt: flow.updatedAt,
-  updatedBy: flow.updatedBy,
-});
+export const toFlowDocument = (flow: AssetRecord<'flow'>): FlowDocument =>
+  toShown(FlowDocument, {
+    ...{ ...flow, ...flow.graph },
+    published: flow.publishedVersion !== null,
+    version: flow.publishedVersion,
+  });

@@ -1,20 +1,10 @@
-import { type ParsedField, ServiceError, type WorkspaceObject } from '@decision/contracts';
-import { type ObjectRecord, type TakenName } from '@decision/persistence';
+import { type ObjectRecord, type ParsedField, ServiceError, toShown, WorkspaceObject } from '@decision/contracts';
+import { type TakenName } from '@decision/persistence';
 import { type ContentField, type ContentProblem } from './schema/parsed-content';
 
 /** An object as it is answered. */
-export const toWorkspaceObject = (object: ObjectRecord): WorkspaceObject => ({
-  id: object.id,
-  name: object.name,
-  content: object.content,
-  content_type: object.contentType,
-  schema_type: object.contentType,
-  source_format: 'json',
-  parsed_fields: [...(object.parsedFields as readonly ParsedField[])], // as toParsedField wrote them
-  user_groups: [...object.userGroups],
-  created_at: object.createdAt,
-  updated_at: object.updatedAt,
-});
+export const toWorkspaceObject = (object: ObjectRecord): WorkspaceObject =>
+  toShown(WorkspaceObject, { ...object, schemaType: object.contentType, sourceFormat: 'json' });
 
 /** A field as it is stored and answered. Members are not repeated: the managed collection holds them. */
 export const toParsedField = ({ members, valuesName, ...field }: ContentField): ParsedField => ({

@@ -3,6 +3,7 @@ import {
   deleteObject as deleteObjectOperation,
   getObject as getObjectOperation,
   listObjects as listObjectsOperation,
+  type ObjectRecord,
   upsertObject,
   type WorkspaceObject,
 } from '@decision/contracts';
@@ -11,7 +12,6 @@ import {
   deleteObject as deleteStoredObject,
   findObject,
   listObjects as listStoredObjects,
-  type ObjectRecord,
   type Transaction,
   type ValueFate,
   type WorkspaceAccess,

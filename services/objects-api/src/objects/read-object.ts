@@ -1,11 +1,11 @@
 import {
   OBJECT_CONTENT_MAX_LENGTH,
   OBJECT_NAME_MAX_LENGTH,
+  type ObjectRecord,
   type ParsedField,
   ServiceError,
   type UpsertObjectRequest,
 } from '@decision/contracts';
-import { type ObjectContentType } from '@decision/persistence';
 import { UNNAMEABLE } from '../values/read-values';
 import { managedValuesOf, type WantedValue } from './managed-values';
 import { objectInvalid, toParsedField } from './object-answers';
@@ -15,7 +15,7 @@ import { readContent } from './schema/read-content';
 /** Content and everything that follows from it. */
 export interface ReadObject {
   readonly content: string;
-  readonly contentType: ObjectContentType;
+  readonly contentType: ObjectRecord['contentType'];
   readonly parsedFields: readonly ParsedField[];
   readonly wanted: readonly WantedValue[];
 }

@@ -1,9 +1,13 @@
-import { ServiceError, type UpsertObjectAnswer, type UpsertObjectRequest } from '@decision/contracts';
+import {
+  type ObjectRecord,
+  type SavedObject,
+  ServiceError,
+  type UpsertObjectAnswer,
+  type UpsertObjectRequest,
+} from '@decision/contracts';
 import {
   findObject,
   insertObject,
-  type ObjectRecord,
-  type SavedObject,
   type Transaction,
   updateObject,
   type ValuePlan,

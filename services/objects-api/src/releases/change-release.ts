@@ -1,4 +1,4 @@
-import { ServiceError } from '@decision/contracts';
+import { type ReleaseRecord, ServiceError } from '@decision/contracts';
 import {
   endRelease,
   findPredecessors,
@@ -9,7 +9,6 @@ import {
   listEnvironments,
   putBack,
   recordApproval,
-  type ReleaseRecord,
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';

@@ -1,10 +1,15 @@
-import { type AssetKind, type CreateReleaseRequest, type EnvironmentRecord, ServiceError } from '@decision/contracts';
+import {
+  type AssetKind,
+  type CreateReleaseRequest,
+  type EnvironmentRecord,
+  type ReleaseRecord,
+  ServiceError,
+} from '@decision/contracts';
 import {
   findNumberedVersion,
   listEnvironments,
   lockAsset,
   type LockedAsset,
-  type ReleaseRecord,
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';

@@ -1,32 +1,16 @@
-import { type AssetKind, type Release, ServiceError } from '@decision/contracts';
-import { type ReleaseRecord } from '@decision/persistence';
+import { type AssetKind, Release, type ReleaseRecord, ServiceError, toShown } from '@decision/contracts';
 
-export const toRelease = ({ asset: { kind, ...asset }, ...release }: ReleaseRecord): Release => ({
-  id: release.id,
-  ...(kind === 'rule' ? { rule: asset } : { flow: asset }),
-  version: release.version,
-  version_id: release.versionId,
-  environment: release.environment.slug,
-  level: release.environment.level,
-  state: release.state,
-  approvers: [...release.approvers],
-  approval_scheme: release.approvalScheme,
-  approvals: release.approvals.map(({ approvedBy, standsFor, approvedAt }) => ({
-    approved_by: approvedBy,
-    stands_for: [...standsFor],
-    approved_at: approvedAt,
-  })),
-  waiting_for: release.state === 'pending' ? [...waitingFor(release)] : [],
-  source: release.source,
-  source_release_id: release.sourceReleaseId,
-  previous_release_id: release.previousReleaseId,
-  note: release.note,
-  created_at: release.createdAt,
-  created_by: release.createdBy,
-  live_at: release.liveAt,
-  ended_at: release.endedAt,
-  ended_by: release.endedBy,
-});
+/** A release as it is answered. */
+export const toRelease = ({ asset: { kind, ...asset }, environment, approvals, ...release }: ReleaseRecord): Release =>
+  toShown(Release, {
+    ...release,
+    ...(kind === 'rule' ? { rule: asset } : { flow: asset }),
+    ...{ environment: environment.slug, level: environment.level },
+    approvals: approvals.map(({ approvedBy, standsFor, approvedAt }) => ({
+      ...{ approved_by: approvedBy, stands_for: [...standsFor], approved_at: approvedAt },
+    })),
+    waitingFor: release.state === 'pending' ? waitingFor({ ...release, approvals }) : [],
+  });
 
 export const releaseNotFound = (id: string): ServiceError =>
   new ServiceError('release_not_found', `No release with the id ${id} is visible to this key.`, { id });

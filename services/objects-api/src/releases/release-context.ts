@@ -1,5 +1,5 @@
-import { type AssetKind, cacheKeys } from '@decision/contracts';
-import { type ReleaseRecord, type Transaction, type WorkspaceAccess } from '@decision/persistence';
+import { type AssetKind, cacheKeys, type ReleaseRecord } from '@decision/contracts';
+import { type Transaction, type WorkspaceAccess } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 
 /** Dependencies of the calls on releases. */

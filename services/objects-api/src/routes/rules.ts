@@ -8,7 +8,7 @@ import {
   listRuleVersions,
   publishRuleVersion,
 } from '@decision/contracts';
-import { findRule, type RuleRecord } from '@decision/persistence';
+import { findAsset, type RuleRecord } from '@decision/persistence';
 import { Answer, bindOperation, type BoundOperation, readPageQuery } from '@decision/service-kit';
 import { type ImportContext, importRule } from '../rules/import-rule';
 import { ignoredFields } from '../rules/read-import';
@@ -29,7 +29,9 @@ export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] =>
     return paged ? listed : listed.data;
   }),
   bindOperation(exportRule, async ({ identity, query: { id } }) => {
-    const rule = await context.database.inWorkspace(accessOf(identity), (transaction) => findRule(transaction, { id }));
+    const rule = await context.database.inWorkspace(accessOf(identity), (transaction) =>
+      findAsset(transaction, 'rule', { id }),
+    );
     if (rule === undefined) throw assetNotFound('rule', { id });
     return answerDocument(rule);
   }),

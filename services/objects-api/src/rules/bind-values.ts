@@ -1,4 +1,4 @@
-import { type RuleTable } from '@decision/contracts';
+import { type RuleTable, type ValueRecord } from '@decision/contracts';
 import {
   bindValueReferences,
   checkRule,
@@ -17,7 +17,6 @@ import {
   findValues,
   resolveReferences,
   type Transaction,
-  type ValueRecord,
 } from '@decision/persistence';
 
 /** A table whose references are by id, which values these are, and everything that keeps it from being executed. */

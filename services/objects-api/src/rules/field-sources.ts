@@ -1,5 +1,5 @@
-import { checkFieldSource, type FieldSource, type RuleField } from '@decision/contracts';
-import { findObjectFields, type ObjectFields, type RuleDraft, type Transaction } from '@decision/persistence';
+import { checkFieldSource, type FieldSource, type RuleField, type RuleDraft } from '@decision/contracts';
+import { findObjectFields, type ObjectFields, type Transaction } from '@decision/persistence';
 
 /** The source of a field, undefined where it has none, or one of another kind. */
 export const sourceOf = ({ source }: RuleField): FieldSource | undefined => {

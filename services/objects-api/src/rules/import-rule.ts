@@ -1,9 +1,16 @@
-import { type AssetKind, type RuleImport, ServiceError } from '@decision/contracts';
+import {
+  type AssetKind,
+  emptyDraft,
+  givenDraft,
+  type RuleDraft,
+  ruleFields,
+  type RuleImport,
+  ServiceError,
+} from '@decision/contracts';
 import { type RuleProblem } from '@decision/engine';
 import {
-  publishRule,
-  type RuleChanges,
-  type RuleDraft,
+  publishAsset,
+  type AssetChanges,
   type RuleRecord,
   type Transaction,
   type WorkspaceAccess,
@@ -16,7 +23,8 @@ import { bindValues } from './bind-values';
 import { type BindingProblem, problemsOfDraft } from './check-binding';
 import { bindSources } from './field-sources';
 import { type ImportProblem, problemsOfImport } from './read-import';
-import { draftChanges, newDraft } from './rule-draft';
+
+const EMPTY_DRAFT = emptyDraft(ruleFields);
 
 /** Dependencies of an import. */
 export interface ImportContext extends AnnouncingContext {
@@ -39,15 +47,15 @@ export const importRule = (
   changeAndAnnounce(context, access, async (transaction, announceLater) => {
     requireNone(problemsOfImport(imported));
     const before = await findExpected(transaction, 'rule', imported.id, expectation);
-    const given = await bindSources(transaction, withIds(draftChanges(imported), context));
+    const given = await bindSources(transaction, withIds(givenDraft(ruleFields, imported), context));
     const changes = await bindDraft(transaction, before, given);
-    const draft = { ...(before ?? newDraft({})), ...changes };
+    const draft = { ...(before ?? EMPTY_DRAFT), ...changes };
     const isRestricted = access.userGroups !== undefined;
     const isComplete = imported._publish === true;
     requireNone(await problemsOfDraft(transaction, { draft, before, isRestricted, isComplete }));
     const saved = before
       ? await changeAsset(transaction, access, 'rule', before, imported, changes)
-      : await createAsset(transaction, access, 'rule', withId(imported, context), { ...newDraft({}), ...changes });
+      : await createAsset(transaction, access, 'rule', withId(imported, context), { ...EMPTY_DRAFT, ...changes });
     const after = await setPublication(transaction, context, saved, imported);
     const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
     announceLater({ kind: 'rule', keys: [...slugs].map((slug) => pointerKey(access.workspaceId, 'rule', slug)) });
@@ -66,8 +74,8 @@ const bindDraft = async (
   transaction: Transaction,
   existing: RuleRecord | undefined,
   changes: Partial<RuleDraft>,
-): Promise<RuleChanges> => {
-  const given = tableOf({ ...(existing ?? newDraft({})), ...changes });
+): Promise<AssetChanges<'rule'>> => {
+  const given = tableOf({ ...(existing ?? EMPTY_DRAFT), ...changes });
   const { table, valueIds, problems } = await bindValues(transaction, given, existing && tableOf(existing));
   requireNone(problems);
   return table === given ? { ...changes, valueIds } : { ...changes, ...table, valueIds };
@@ -105,7 +113,7 @@ const setPublication = async (
   if (imported._unpublish === true) await unpublish(transaction, 'rule', rule.id);
   else {
     await requireTested(transaction, context, rule);
-    await publishRule(transaction, rule.id, { versionId: context.newId() });
+    await publishAsset(transaction, 'rule', rule.id, { versionId: context.newId() });
   }
   return readAgain(transaction, 'rule', rule.id);
 };

@@ -1,37 +1,15 @@
-import { type ListedRule, type RuleDocument } from '@decision/contracts';
+import { ListedRule, RuleDocument, toShown } from '@decision/contracts';
 import { type RuleRecord, type RuleSummary } from '@decision/persistence';
-import { toListedAsset, toListedFields } from '../assets/list-assets';
+import { listedMembers, toListedFields } from '../assets/list-assets';
 
 /** A stored rule as its export shows it. */
-export const toDocument = (rule: RuleRecord): RuleDocument => ({
-  id: rule.id,
-  slug: rule.slug,
-  name: rule.name,
-  description: rule.description,
-  labels: [...rule.labels],
-  folder: rule.folder,
-  requestSchema: [...rule.requestSchema],
-  responseSchema: [...rule.responseSchema],
-  conditions: [...rule.conditions],
-  groups: rule.groups,
-  settings: rule.settings,
-  testSuite: [...rule.testSuite],
-  sampleRequest: rule.sampleRequest,
-  sampleResponse: rule.sampleResponse,
-  testRequest: rule.testRequest,
-  metadata: rule.metadata,
-  context: rule.context,
-  published: rule.publishedVersion !== null,
-  publishedAt: rule.publishedAt,
-  version: rule.publishedVersion,
-  createdAt: rule.createdAt,
-  updatedAt: rule.updatedAt,
-  updatedBy: rule.updatedBy,
-});
+export const toDocument = (rule: RuleRecord): RuleDocument =>
+  toShown(RuleDocument, { ...rule, published: rule.publishedVersion !== null, version: rule.publishedVersion });
 
 /** A stored rule as lists show it: without rows, in snake case. */
-export const toListed = (rule: RuleSummary): ListedRule => ({
-  ...toListedAsset(rule),
-  no_conditions: rule.rowCount,
-  response_schema: toListedFields(rule.responseSchema),
-});
+export const toListed = (rule: RuleSummary): ListedRule =>
+  toShown(ListedRule, {
+    ...listedMembers(rule),
+    noConditions: rule.rowCount,
+    responseSchema: toListedFields(rule.responseSchema),
+  });

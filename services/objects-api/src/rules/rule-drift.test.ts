@@ -1,16 +1,17 @@
-import { type RuleField } from '@decision/contracts';
+import { type ParsedField, type RuleField } from '@decision/contracts';
 import { SourceObjects, sourceOf } from './field-sources';
 import { driftOf } from './rule-drift';
 
 const id = '5c0a8c0e-7a53-4f0e-9d9e-0d2c8b1f6a11';
+const parsed = (key: string, type: ParsedField['type']): ParsedField => ({
+  ...{ key, name: key, description: null, type, scope: 'root', required: false },
+  schemaPath: `/${key}`,
+});
 const objects = new SourceObjects([
   {
     id,
     name: 'Order',
-    parsedFields: [
-      { key: 'status', type: 'string' },
-      { key: 'cafe\u0301', type: 'number' },
-    ],
+    parsedFields: [parsed('status', 'string'), parsed('cafe\u0301', 'number')],
   },
 ]);
 const field = (key: string, type: RuleField['type'], source: unknown): RuleField => ({ key, type, source });

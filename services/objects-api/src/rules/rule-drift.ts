@@ -1,4 +1,4 @@
-import { type ParsedField, type RuleDrift, type RuleField } from '@decision/contracts';
+import { type RuleDrift, type RuleField } from '@decision/contracts';
 import { type ArchivedUse, findArchivedUses, type RuleSummary, type Transaction } from '@decision/persistence';
 import { loadSources, sourceField, sourceOf, type SourceObjects } from './field-sources';
 
@@ -43,8 +43,7 @@ const fieldDrift = (side: Side, rule: RuleField, objects: SourceObjects): readon
     return [{ kind: 'object_missing', message, ...place, object: { id: source.object, name } }];
   }
   const at = { ...place, object: { id: object.id, name: object.name } };
-  const fields = object.parsedFields as readonly ParsedField[]; // as saving the object wrote them
-  const parsed = fields.find(({ key }) => key.normalize('NFC') === field);
+  const parsed = object.parsedFields.find(({ key }) => key.normalize('NFC') === field);
   if (parsed === undefined) {
     return [{ kind: 'field_missing', message: `The object "${object.name}" has no field "${field}" any more.`, ...at }];
   }

@@ -1,4 +1,4 @@
-import { type AssetKind, type RuleDiff, type RuleVersion } from '@decision/contracts';
+import { type AssetKind, draftFields, recordNames, type RuleDiff, type RuleVersion } from '@decision/contracts';
 import {
   areSameVersions,
   type AssetRecord,
@@ -146,33 +146,20 @@ const readState = async (transaction: Transaction, rule: RuleRecord, selector: s
   return { name: String(version), ...splitState({ ...details, ...table }) };
 };
 
-/**
- * Parts of a rule that are neither fields nor rows, and of a flow that are neither nodes nor connections. They change only when somebody changes
- * them.
- */
-const OTHER = [
-  'slug',
-  'name',
-  'description',
-  'labels',
-  'folder',
-  'groups',
-  'settings',
-  'testSuite',
-  'sampleRequest',
-  'sampleResponse',
-  'testRequest',
-  'metadata',
-  'context',
-] as const;
+/** Parts that are compared piece by piece: fields, rows, nodes and connections. */
+const COMPARED_BY_PIECE: ReadonlySet<string> = new Set(['requestSchema', 'responseSchema', 'conditions', 'graph']);
 
-type OtherParts = Readonly<Partial<Record<(typeof OTHER)[number], unknown>>>;
+const otherNames = (kind: AssetKind): readonly string[] =>
+  ['slug', ...recordNames(draftFields[kind])].filter((name) => !COMPARED_BY_PIECE.has(name));
+const OTHER: Readonly<Record<AssetKind, readonly string[]>> = { rule: otherNames('rule'), flow: otherNames('flow') };
 
-/** The parts of a state that are neither fields nor rows, by name. */
-export const otherParts = (state: OtherParts): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(OTHER.map((part) => [part, state[part]]));
+/** The parts of a state that are compared as a whole, by name. They change only when somebody changes them. */
+export const otherParts = (kind: AssetKind, state: object): Readonly<Record<string, unknown>> => {
+  const parts: Readonly<Record<string, unknown>> = { ...state };
+  return Object.fromEntries(OTHER[kind].map((name) => [name, parts[name]]));
+};
 
-const splitState = (state: RuleState['table'] & OtherParts) => ({ table: state, other: otherParts(state) });
+const splitState = (state: RuleState['table']) => ({ table: state, other: otherParts('rule', state) });
 
 /** Throws `rule_not_found` or `flow_not_found`. */
 export const requireAsset = async <K extends AssetKind>(

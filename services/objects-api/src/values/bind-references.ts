@@ -1,3 +1,4 @@
+import { type ValueRecord } from '@decision/contracts';
 import {
   findReferringValues,
   findValues,
@@ -5,7 +6,6 @@ import {
   referencesIn,
   type SavedValue,
   type Transaction,
-  type ValueRecord,
   type ValueReference,
 } from '@decision/persistence';
 

@@ -1,5 +1,5 @@
-import { type FunctionContent } from '@decision/contracts';
-import { findValueUses, type Transaction, type ValueRecord } from '@decision/persistence';
+import { type FunctionContent, type ValueRecord } from '@decision/contracts';
+import { findValueUses, type Transaction } from '@decision/persistence';
 import { type ValueContent } from './read-values';
 import { inUse } from './value-answers';
 

@@ -1,25 +1,17 @@
-import { type AssetKind, cacheKeys, type ListedValue, type AssetUsage, ServiceError } from '@decision/contracts';
 import {
-  type ManagedRefusal,
-  type Announcement,
-  type AssetUse,
+  type AssetKind,
+  type AssetUsage,
+  cacheKeys,
+  type ListedValue,
+  ServiceError,
+  toAnswer,
+  valueFields,
   type ValueRecord,
-  type WorkspaceAccess,
-} from '@decision/persistence';
+} from '@decision/contracts';
+import { type ManagedRefusal, type Announcement, type AssetUse, type WorkspaceAccess } from '@decision/persistence';
 
 /** A value as lists show it. */
-export const toListedValue = (value: ValueRecord): ListedValue => ({
-  id: value.id,
-  name: value.name,
-  type: value.type,
-  value: value.content,
-  user_groups: [...value.userGroups],
-  metadata: value.metadata,
-  archived_at: value.archivedAt,
-  managed_by: value.managedBy,
-  created_at: value.createdAt,
-  updated_at: value.updatedAt,
-});
+export const toListedValue = (value: ValueRecord): ListedValue => toAnswer(valueFields, value);
 
 /** The rules and flows of uses, as far as the caller may see them. */
 export const toUsages = (uses: readonly AssetUse[]): AssetUsage[] =>

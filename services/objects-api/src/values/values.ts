@@ -8,6 +8,7 @@ import {
   syncValues,
   updateValue as updateValueOperation,
   type UpdateValueRequest,
+  type ValueRecord,
   writeValues as writeValuesOperation,
   type WriteValuesAnswer,
   type WriteValuesRequest,
@@ -25,7 +26,6 @@ import {
   type SaveValuesOptions,
   type Transaction,
   updateValue as updateStoredValue,
-  type ValueRecord,
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { bindOperation, type BoundOperation, type PageQuery, readPageQuery } from '@decision/service-kit';

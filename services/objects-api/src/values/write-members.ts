@@ -1,4 +1,4 @@
-import { type SyncValuesAnswer } from '@decision/contracts';
+import { type SyncValuesAnswer, type ValueRecord } from '@decision/contracts';
 import {
   type ComparedValue,
   compareValues,
@@ -8,7 +8,6 @@ import {
   saveValues,
   type SaveValuesOptions,
   type Transaction,
-  type ValueRecord,
 } from '@decision/persistence';
 import { bindReferences, holdsReferences } from './bind-references';
 import { type ReadMembers } from './read-values';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { contextDefaults } from '@decision/contracts';
+import { contextSettings, defaultValues } from '@decision/contracts';
 import { type MatrixNames } from '@decision/local-stack';
 import {
   createSession,
@@ -38,7 +38,7 @@ const make = async ({ api, admin }: Maker, method: string, path: string, body?: 
 
 const makeContexts = async ({ api, workspaceId }: Maker): Promise<MatrixNames> => {
   const [seen, hidden] = [randomUUID(), randomUUID()];
-  const settings = { ...contextDefaults, identityFact: 'id', folderId: null };
+  const settings = { ...defaultValues(contextSettings), identityFact: 'id', folderId: null };
   const base = [
     { key: 'id', type: 'string' as const },
     { key: 'total', type: 'number' as const },

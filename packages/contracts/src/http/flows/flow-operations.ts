@@ -1,3 +1,5 @@
+import { flowFields } from '../../flows/flow-fields';
+import { assetFacts, documentExample, listedExample } from '../../rules/asset-fields';
 import { type Operation } from '../operation';
 import { Message } from '../rules/rules';
 import {
@@ -12,19 +14,12 @@ import {
 
 const shared = { service: 'objects-api', tag: 'Flows', pathParameters: [] } as const;
 
-const nodes = [
-  { ref: 'parcel', type: 'origin', rule: 'parcel-price' },
-  { ref: 'answer', type: 'result' },
-];
-const connections = [{ from: 'parcel', output: 'price', to: 'answer' }];
-const stored = {
-  id: '7c1b0a52-1f63-4d3e-9a55-0c6f3b2e8d10',
-  slug: 'parcel-quote',
-  name: 'Parcel quote',
-  published: true,
-  version: 1,
-  updatedAt: '2026-01-15T09:30:00.000Z',
-};
+const { nodes, connections } = flowFields.graph.example;
+const identity = { id: '7c1b0a52-1f63-4d3e-9a55-0c6f3b2e8d10', slug: 'parcel-quote' };
+const facts = { ...documentExample(assetFacts), ...identity };
+const draft = documentExample(flowFields);
+const { id, slug, version, updatedAt } = facts;
+const stored = { id, slug, name: draft.name, published: true, version, updatedAt };
 
 export const listFlows = {
   ...shared,
@@ -41,9 +36,9 @@ export const listFlows = {
     schema: ListFlowsAnswer,
     example: [
       {
-        ...{ id: stored.id, slug: stored.slug, name: stored.name, description: null, labels: [], metadata: {} },
-        ...{ created_at: stored.updatedAt, updated_at: stored.updatedAt, published: true, version: 1, user_groups: [] },
-        request_schema: [{ key: 'weight', show: true, name: 'Weight', description: null, type: 'number' }],
+        ...listedExample({ ...assetFacts, ...flowFields }),
+        ...identity,
+        published: true,
         no_nodes: 2,
         origin_rule: { id: '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11', name: 'Parcel price', slug: 'parcel-price' },
       },
@@ -66,12 +61,7 @@ export const exportFlow = {
     status: 200,
     description: 'The flow document, as it can be imported. The header `etag` names this state of the draft.',
     schema: FlowDocument,
-    example: {
-      ...stored,
-      ...{ description: null, labels: [], folder: null, nodes, connections, settings: {}, testSuite: [] },
-      ...{ sampleRequest: null, sampleResponse: null, testRequest: null, metadata: {}, context: null },
-      ...{ publishedAt: stored.updatedAt, createdAt: stored.updatedAt, updatedBy: null },
-    },
+    example: { ...facts, ...draft, nodes, connections, published: true },
   },
   errors: ['flow_not_found'],
 } as const satisfies Operation;
@@ -91,7 +81,7 @@ export const importFlow = {
     schema: ImportFlowRequest,
     large: true,
     description: 'The flow.',
-    example: { flow: { name: 'Parcel quote', slug: 'parcel-quote', nodes, connections } },
+    example: { flow: { name: draft.name, slug, nodes, connections } },
   },
   success: {
     status: 200,

@@ -1,14 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { described } from '../../described';
 import { FlowConnection, FlowNode } from '../../flows/flow-document';
-import { FlowSettings } from '../../flows/flow-definition';
+import { flowFields } from '../../flows/flow-fields';
+import { assetFacts, documentSchemas, importSchemas, listedSchemas, published } from '../../rules/asset-fields';
 import { RuleDocument, RuleImport } from '../../rules/rule-document';
-import { listAssetsQuery, listedAssetFields } from '../rules/rules';
+import { listAssetsQuery } from '../rules/rules';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
-/** Parts of a flow document that decide its answers. */
-const executableFields = {
+/** The parts of the graph, which documents have beside the fields of the draft. */
+const graphFields = {
   nodes: Type.Array(FlowNode, {
     maxItems: 100_000,
     description: 'The nodes, at most 1,000, in an order that decides between equals.',
@@ -17,25 +18,18 @@ const executableFields = {
     maxItems: 100_000,
     description: 'The connections between nodes, at most 10,000. Default: none.',
   }),
-  settings: FlowSettings,
 };
 
-const { name, description, labels, folder, testSuite, sampleRequest, sampleResponse, testRequest, metadata, context } =
-  RuleDocument.properties;
-/** Parts of a document that mean the same for rules and flows. */
-const descriptiveFields = {
-  ...{ name, description, labels, folder, testSuite, sampleRequest, sampleResponse, testRequest, metadata, context },
-};
-
-const { id, slug, published, publishedAt, version, createdAt, updatedAt, updatedBy } = RuleDocument.properties;
+const { id, slug, ...facts } = documentSchemas(assetFacts);
+const { name, description, labels, folder, ...otherParts } = documentSchemas(flowFields);
 
 /** A flow as it is exported: camel case, so that an export can be imported again unchanged. */
 export const FlowDocument = Type.Object(
   {
-    ...{ id, slug },
-    ...descriptiveFields,
-    ...executableFields,
-    ...{ published, publishedAt, version, createdAt, updatedAt, updatedBy },
+    ...{ id, slug, name, description, labels, folder },
+    ...graphFields,
+    ...otherParts,
+    ...{ published, ...facts },
   },
   { $id: 'FlowDocument', description: 'A flow: its draft, and whether and when it was published.' },
 );
@@ -46,7 +40,9 @@ export const FlowImport = Type.Object(
   {
     id: RuleImport.properties.id,
     slug: RuleImport.properties.slug,
-    ...Type.Partial(Type.Object({ ...descriptiveFields, ...executableFields })).properties,
+    ...importSchemas(flowFields),
+    nodes: Type.Optional(graphFields.nodes),
+    connections: Type.Optional(graphFields.connections),
     user_groups: RuleImport.properties.user_groups,
     _publish: Type.Optional(
       Type.Boolean({ default: true, description: 'Whether the draft becomes the next version. Default: true.' }),
@@ -78,8 +74,8 @@ export const ImportFlowAnswer = Type.Object(
     slug,
     name: Type.String({ description: 'Name for people.' }),
     published,
-    version,
-    updatedAt,
+    version: facts.version,
+    updatedAt: facts.updatedAt,
     ignored: RuleDocument.properties.ignored,
   },
   { $id: 'ImportFlowAnswer', description: 'The flow as it is now stored.' },
@@ -104,7 +100,8 @@ export type DeleteFlowRequest = Static<typeof DeleteFlowRequest>;
 
 export const ListedFlow = Type.Object(
   {
-    ...listedAssetFields,
+    ...listedSchemas({ ...assetFacts, ...flowFields }),
+    published,
     no_nodes: Type.Integer({ description: 'Number of nodes.' }),
     origin_rule: Type.Optional(
       Type.Object(

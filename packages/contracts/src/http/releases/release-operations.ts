@@ -10,6 +10,7 @@ import {
   PromoteReleaseQuery,
   ReconciledReleases,
   Release,
+  releaseFields,
   ReleasePage,
   SaveEnvironmentRequest,
 } from './releases';
@@ -19,26 +20,11 @@ const shared = { service: 'objects-api', tag: 'Releases', pathParameters: [] } a
 const environmentExample = answerExample(environmentFields);
 
 const releaseExample = {
-  id: '7b1f5c7e-0f0e-4f0a-8d3e-2b0a9f6c4e21',
-  rule: { id: '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11', slug: 'parcel-price', name: 'Parcel price' },
-  version: 3,
-  version_id: 'a3f1a1de-6a0f-4b53-9a44-0b5a3c4de955',
-  environment: 'production',
-  level: 2,
-  state: 'pending',
-  approvers: ['role:admin'],
-  approval_scheme: 'any',
-  approvals: [],
-  waiting_for: ['role:admin'],
-  source: 'promotion',
-  source_release_id: 'c1d7a0a8-2d3f-4a39-8a5f-7d0f6a1b2c3d',
-  previous_release_id: null,
-  note: null,
-  created_at: '2026-01-15T09:30:00.000Z',
-  created_by: null,
-  live_at: null,
-  ended_at: null,
-  ended_by: null,
+  ...answerExample(releaseFields),
+  rule: releaseFields.asset.example,
+  environment: releaseFields.environment.example.slug,
+  level: releaseFields.environment.example.level,
+  waiting_for: releaseFields.approvers.example,
 };
 
 export const listEnvironments = {

@@ -1,4 +1,5 @@
 import { type Static, type TString, Type } from '@sinclair/typebox';
+import { type AssetKind, assetKinds } from '../../asset-pointer';
 import { described } from '../../described';
 import { answerSchemas, type RecordOf, type ResourceFields } from '../../resource';
 
@@ -116,61 +117,117 @@ const releasedAsset = {
   name: Type.String({ description: 'Name for people.' }),
 };
 
+const asset = Type.Object({
+  kind: Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] }),
+  ...releasedAsset,
+});
+const environmentOfRelease = Type.Object({ id: uuid, slug: Type.String(), level: Type.Integer() });
+
+/** An approval; in records its members have names in camel case. */
+const Approval = Type.Object({
+  approved_by: Type.String({ description: 'The API key that approved.' }),
+  stands_for: Type.Array(Type.String(), {
+    description: 'Approvers that the key stands for: `role:<name>`, `key:<id>` or `user:<id>`.',
+  }),
+  approved_at: described(time, 'When it approved, ISO 8601 in UTC.'),
+});
+
+/**
+ * The fields of a release. A new one needs a column of its name, which the runtime role may read; the asset, the environment, the version and the
+ * approvals are read from tables of their own, and answers show asset and environment in their own way.
+ */
+export const releaseFields = {
+  id: { schema: described(uuid, 'Id, a UUID.'), example: '7b1f5c7e-0f0e-4f0a-8d3e-2b0a9f6c4e21' },
+  asset: {
+    schema: asset,
+    answered: false,
+    example: { id: '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11', slug: 'parcel-price', name: 'Parcel price' },
+  },
+  version: { schema: Type.Integer({ minimum: 1, description: 'Number of the released version, from 1.' }), example: 3 },
+  version_id: {
+    schema: described(uuid, 'Id of the released version, a UUID.'),
+    example: 'a3f1a1de-6a0f-4b53-9a44-0b5a3c4de955',
+  },
+  environment: { schema: environmentOfRelease, answered: false, example: { slug: 'production', level: 2 } },
+  state: {
+    schema: described(
+      releaseState,
+      '`pending` waits for approval, `live` is solved, `superseded`, `rolled_back` and `withdrawn` were live, `cancelled` never was.',
+    ),
+    example: 'pending',
+  },
+  /** As the environment had them when the release was made. */
+  approvers: { schema: approvers, example: ['role:admin'] },
+  approval_scheme: { schema: approvalScheme, example: 'any' },
+  /** In the order in which they came. */
+  approvals: { schema: Type.Array(Approval, { description: 'Approvals so far.' }), example: [] },
+  source: {
+    schema: Type.Unsafe<'direct' | 'promotion' | 'rollback'>({
+      type: 'string',
+      enum: ['direct', 'promotion', 'rollback'],
+      description:
+        'How it came about: asked for (`direct`), from a lower level (`promotion`), or back to an earlier one (`rollback`).',
+    }),
+    example: 'promotion',
+  },
+  source_release_id: {
+    schema: described(
+      nullable(uuid),
+      'Id of the release that was promoted or rolled back to; null where there is none.',
+    ),
+    example: 'c1d7a0a8-2d3f-4a39-8a5f-7d0f6a1b2c3d',
+  },
+  previous_release_id: {
+    schema: described(nullable(uuid), 'Id of the release that was live before it; null where there is none.'),
+    example: null,
+  },
+  note: {
+    schema: described(nullableText, 'Why it is released, as given; null where nothing was said.'),
+    example: null,
+  },
+  created_at: { schema: described(time, 'When it was made, ISO 8601 in UTC.'), example: '2026-01-15T09:30:00.000Z' },
+  created_by: {
+    schema: described(nullableText, 'The API key that asked for it; null where it is not known.'),
+    example: null,
+  },
+  live_at: { schema: described(nullable(time), 'When it went live; null: it has not.'), example: null },
+  ended_at: { schema: described(nullable(time), 'When it ended; null: it has not.'), example: null },
+  ended_by: {
+    schema: described(
+      nullableText,
+      'The API key that ended it; null where it has not ended or another release ended it.',
+    ),
+    example: null,
+  },
+} as const satisfies ResourceFields;
+
+/** An approval as services handle it. */
+interface ReleaseApproval {
+  readonly approvedBy: string;
+  /** The approvers of the release for whom it stands. */
+  readonly standsFor: readonly string[];
+  readonly approvedAt: string;
+}
+
+/** One version of a rule or flow on its way into, in, or out of an environment. Times are ISO 8601 UTC with milliseconds. */
+export type ReleaseRecord = Omit<RecordOf<typeof releaseFields>, 'approvals'> & {
+  readonly approvals: readonly ReleaseApproval[];
+};
+
 export const Release = Type.Object(
   {
-    id: described(uuid, 'Id, a UUID.'),
+    ...answerSchemas(releaseFields),
     rule: Type.Optional(
       Type.Object(releasedAsset, { description: 'The rule that is released; absent where it is a flow.' }),
     ),
     flow: Type.Optional(
       Type.Object(releasedAsset, { description: 'The flow that is released; absent where it is a rule.' }),
     ),
-    version: Type.Integer({ minimum: 1, description: 'Number of the released version, from 1.' }),
-    version_id: described(uuid, 'Id of the released version, a UUID.'),
     environment: Type.String({ description: 'Slug of the environment.' }),
     level: Type.Integer({ description: 'Level of the environment.' }),
-    state: described(
-      releaseState,
-      '`pending` waits for approval, `live` is solved, `superseded`, `rolled_back` and `withdrawn` were live, `cancelled` never was.',
-    ),
-    approvers,
-    approval_scheme: approvalScheme,
-    approvals: Type.Array(
-      Type.Object({
-        approved_by: Type.String({ description: 'The API key that approved.' }),
-        stands_for: Type.Array(Type.String(), {
-          description: 'Approvers that the key stands for: `role:<name>`, `key:<id>` or `user:<id>`.',
-        }),
-        approved_at: described(time, 'When it approved, ISO 8601 in UTC.'),
-      }),
-      { description: 'Approvals so far.' },
-    ),
     waiting_for: Type.Array(Type.String(), {
       description: 'While it is pending: of whom one (`any`) or each (`all`) has yet to approve.',
     }),
-    source: Type.Unsafe<'direct' | 'promotion' | 'rollback'>({
-      type: 'string',
-      enum: ['direct', 'promotion', 'rollback'],
-      description:
-        'How it came about: asked for (`direct`), from a lower level (`promotion`), or back to an earlier one (`rollback`).',
-    }),
-    source_release_id: described(
-      nullable(uuid),
-      'Id of the release that was promoted or rolled back to; null where there is none.',
-    ),
-    previous_release_id: described(
-      nullable(uuid),
-      'Id of the release that was live before it; null where there is none.',
-    ),
-    note: described(nullableText, 'Why it is released, as given; null where nothing was said.'),
-    created_at: described(time, 'When it was made, ISO 8601 in UTC.'),
-    created_by: described(nullableText, 'The API key that asked for it; null where it is not known.'),
-    live_at: described(nullable(time), 'When it went live; null: it has not.'),
-    ended_at: described(nullable(time), 'When it ended; null: it has not.'),
-    ended_by: described(
-      nullableText,
-      'The API key that ended it; null where it has not ended or another release ended it.',
-    ),
   },
   {
     $id: 'Release',

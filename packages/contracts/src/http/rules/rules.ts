@@ -1,83 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { assetFacts, published, listedSchemas } from '../../rules/asset-fields';
 import { RuleImport } from '../../rules/rule-document';
+import { ruleFields } from '../../rules/rule-fields';
 import { RuleDrift } from './rule-drift';
 import { described } from '../../described';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
-/** A field in a rule list. Lists speak snake case and the JSON type names. */
-export const ListedField = Type.Object(
-  {
-    key: Type.String({ description: 'Key of the field; dots join the names of nested objects.' }),
-    show: Type.Boolean({ description: 'Whether editors show the field.' }),
-    name: Type.String({ description: 'Name for people.' }),
-    description: described(nullableText, 'Text for people; null where there is none.'),
-    type: Type.Optional(
-      Type.Unsafe<'string' | 'number' | 'boolean' | 'object' | 'array'>({
-        type: 'string',
-        enum: ['string', 'number', 'boolean', 'object', 'array'],
-        description: 'JSON type of the field; absent for a function.',
-      }),
-    ),
-    default_value: Type.Optional(Type.Unknown({ description: 'Stands where the field is missing.' })),
-    default_computed_value: Type.Optional(
-      described(nullableText, 'Formula whose answer stands where the field is missing; null where there is none.'),
-    ),
-    transform: Type.Optional(described(nullableText, 'Kept for editors; no answer depends on it.')),
-  },
-  {
-    $id: 'ListedField',
-    description: 'A field of a listed rule. A date is a string, a list an array, a function has no type.',
-  },
-);
-export type ListedField = Static<typeof ListedField>;
-
-/** Fields of an asset in a list. */
-export const listedAssetFields = {
-  id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-  name: Type.String({ description: 'Name for people.' }),
-  description: described(nullableText, 'Text for people; null where there is none.'),
-  slug: Type.String({ description: 'Name in solve addresses.' }),
-  created_at: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
-  updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
-  labels: Type.Array(Type.String(), { description: 'Labels.' }),
-  published: Type.Boolean({ description: 'Whether a published version is in service.' }),
-  version: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Number of the latest published version; null where there is none.',
-  }),
-  metadata: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Any JSON object; kept, and of no meaning to the service.',
-  }),
-  user_groups: Type.Array(Type.String(), {
-    description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
-  }),
-  folder: Type.Optional(
-    Type.Object(
-      {
-        id: Type.Optional(Type.String({ description: 'Id of the folder.' })),
-        name: Type.Optional(Type.String({ description: 'Name of the folder.' })),
-      },
-      { description: 'Folder that it lies in; absent where there is none.' },
-    ),
-  ),
-  context: Type.Optional(
-    Type.Object(
-      {
-        id: Type.Optional(Type.String({ description: 'Id of the context.' })),
-        name: Type.Optional(Type.String({ description: 'Name of the context.' })),
-        slug: Type.Optional(Type.String({ description: 'Slug of the context.' })),
-      },
-      { description: 'Context that it is bound to; absent where there is none.' },
-    ),
-  ),
-  request_schema: Type.Array(ListedField, { description: 'Inputs.' }),
-};
-
 export const ListedRule = Type.Object(
   {
-    ...listedAssetFields,
+    ...listedSchemas({ ...assetFacts, ...ruleFields }),
+    published,
     no_conditions: Type.Integer({ description: 'Number of rows.' }),
-    response_schema: Type.Array(ListedField, { description: 'Outputs.' }),
     drift: Type.Optional(Type.Array(RuleDrift, { description: 'With `include=drift`: empty where nothing drifted.' })),
   },
   { $id: 'ListedRule', description: 'A rule without its rows.' },

@@ -1,8 +1,10 @@
+import { answerExample } from '../../resource';
 import {
   DeletedObject,
   DeleteObjectQuery,
   ListObjectsAnswer,
   ListObjectsQuery,
+  objectFields,
   UpsertObjectAnswer,
   UpsertObjectRequest,
   WorkspaceObject,
@@ -11,36 +13,8 @@ import { type Operation } from '../operation';
 
 const shared = { service: 'objects-api', tag: 'Objects', path: '/api/v1/objects', pathParameters: [] } as const;
 
-const content = JSON.stringify({
-  type: 'object',
-  required: ['status'],
-  properties: { status: { type: 'string', enum: ['open', 'paid'] } },
-});
-
-const objectExample: WorkspaceObject = {
-  id: '5c0a8c0e-7a53-4f0e-9d9e-0d2c8b1f6a11',
-  name: 'Order',
-  content,
-  content_type: 'json_schema',
-  schema_type: 'json_schema',
-  source_format: 'json',
-  parsed_fields: [
-    {
-      key: 'status',
-      name: 'status',
-      description: null,
-      type: 'string',
-      scope: 'root',
-      required: true,
-      schemaPath: '/properties/status',
-      values: 'status',
-      members: 2,
-    },
-  ],
-  user_groups: [],
-  created_at: '2026-01-15T09:30:00.000Z',
-  updated_at: '2026-01-15T09:30:00.000Z',
-};
+const objectExample = { ...answerExample(objectFields), schema_type: 'json_schema', source_format: 'json' };
+const { name, content } = objectExample;
 
 const idOrName = {
   name: 'idOrName',
@@ -77,7 +51,7 @@ export const upsertObject = {
     'objects can have a field of one name. What an enum no longer has is archived; published rules go on resolving ' +
     'it, and it is revived with its identity when the enum has it again. All or nothing.',
   entitlement: 'objects.manage',
-  body: { schema: UpsertObjectRequest, large: true, description: 'The object.', example: { name: 'Order', content } },
+  body: { schema: UpsertObjectRequest, large: true, description: 'The object.', example: { name, content } },
   success: {
     status: 200,
     description: 'The object and its values as they now are; for a dry run as they would be.',

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { described } from '../../described';
+import { answerSchemas, type RecordOf, type ResourceField } from '../../resource';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 const userGroups = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 });
@@ -37,24 +38,82 @@ export const ParsedField = Type.Object(
 );
 export type ParsedField = Static<typeof ParsedField>;
 
-export const WorkspaceObject = Type.Object(
-  {
-    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-    name: Type.String({ description: 'Name, unique in the workspace.' }),
-    content: Type.String({ description: 'JSON text, as it was given.' }),
-    content_type: Type.Unsafe<(typeof objectContentTypes)[number]>({
+/** A field of an object. */
+interface ObjectField extends ResourceField {
+  /** Whether it is written with the object, and not made by the database. */
+  readonly saved: boolean;
+}
+
+const contentExample = JSON.stringify({
+  type: 'object',
+  required: ['status'],
+  properties: { status: { type: 'string', enum: ['open', 'paid'] } },
+});
+
+/** The fields of an object. A new one needs a column of its name, which the runtime role may read, and write where it is `saved`. */
+export const objectFields = {
+  id: {
+    schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    example: '5c0a8c0e-7a53-4f0e-9d9e-0d2c8b1f6a11',
+    saved: false,
+  },
+  name: { schema: Type.String({ description: 'Name, unique in the workspace.' }), example: 'Order', saved: true },
+  content: {
+    schema: Type.String({ description: 'JSON text, as it was given.' }),
+    example: contentExample,
+    saved: true,
+  },
+  content_type: {
+    schema: Type.Unsafe<(typeof objectContentTypes)[number]>({
       type: 'string',
       enum: [...objectContentTypes],
       description: '`json_schema` where the content is a JSON Schema, `json_object` where it is a plain object.',
     }),
-    schema_type: Type.String({ description: 'The same as `content_type`.' }),
-    source_format: Type.String({ description: 'Always `json`.' }),
-    parsed_fields: Type.Array(ParsedField, { description: 'Fields that were read from the content.' }),
-    user_groups: Type.Array(Type.String(), {
+    example: 'json_schema',
+    saved: true,
+  },
+  parsed_fields: {
+    schema: Type.Array(ParsedField, { description: 'Fields that were read from the content.' }),
+    example: [
+      {
+        ...{ key: 'status', name: 'status', description: null, type: 'string', scope: 'root', required: true },
+        ...{ schemaPath: '/properties/status', values: 'status', members: 2 },
+      },
+    ],
+    audited: false,
+    saved: true,
+  },
+  user_groups: {
+    schema: Type.Array(Type.String(), {
       description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
     }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
+    example: [],
+    saved: true,
+  },
+  created_at: {
+    schema: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
+    example: '2026-01-15T09:30:00.000Z',
+    saved: false,
+  },
+  /** Strictly later with each change. */
+  updated_at: {
+    schema: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
+    example: '2026-01-15T09:30:00.000Z',
+    saved: false,
+  },
+} as const satisfies Readonly<Record<string, ObjectField>>;
+
+/** An object of the workspace. Times are ISO 8601 UTC with milliseconds. */
+export type ObjectRecord = RecordOf<typeof objectFields>;
+
+/** An object as it is to be. A restricted access must name groups of its own, at least one; those that the object has may stay. */
+export type SavedObject = Pick<ObjectRecord, 'name' | 'content' | 'contentType' | 'parsedFields' | 'userGroups'>;
+
+export const WorkspaceObject = Type.Object(
+  {
+    ...answerSchemas(objectFields),
+    schema_type: Type.String({ description: 'The same as `content_type`.' }),
+    source_format: Type.String({ description: 'Always `json`.' }),
   },
   { $id: 'WorkspaceObject', description: 'A JSON Schema or a plain JSON object, and the fields it has.' },
 );

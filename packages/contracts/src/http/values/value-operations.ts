@@ -1,3 +1,4 @@
+import { answerExample } from '../../resource';
 import { type Operation } from '../operation';
 import {
   DeletedValue,
@@ -8,24 +9,14 @@ import {
   SyncValuesAnswer,
   SyncValuesRequest,
   UpdateValueRequest,
+  valueFields,
   WriteValuesAnswer,
   WriteValuesRequest,
 } from './values';
 
 const shared = { service: 'objects-api', tag: 'Values', path: '/api/v1/values', pathParameters: [] } as const;
 
-const valueExample = {
-  id: '0b0f1a52-6a0c-4a51-9d3b-3a6f0d4c7e21',
-  name: 'limits.credit',
-  type: 'number' as const,
-  value: 5000,
-  user_groups: [],
-  metadata: {},
-  archived_at: null,
-  managed_by: null,
-  created_at: '2026-01-15T09:30:00.000Z',
-  updated_at: '2026-01-15T09:30:00.000Z',
-};
+const valueExample = answerExample(valueFields);
 
 export const listValues = {
   ...shared,

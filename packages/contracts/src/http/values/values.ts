@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type AssetKind, assetKinds } from '../../asset-pointer';
 import { described } from '../../described';
+import { answerSchemas, type RecordOf, type ResourceFields } from '../../resource';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
@@ -49,20 +50,40 @@ export const AssetUsage = Type.Object(
 );
 export type AssetUsage = Static<typeof AssetUsage>;
 
-export const ListedValue = Type.Object(
-  {
-    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-    name: Type.String({ description: 'Name; dots stand between its parts.' }),
-    type: Type.Unsafe<ValueType>({ type: 'string', enum: [...valueTypes], description: 'Type of the value.' }),
-    value: Type.Unknown({ description: 'For a function its parameters and formula.' }),
-    user_groups: Type.Array(Type.String(), {
+/** The fields of a value. A new one needs a column of its name, which the runtime role may read; `managed_by` is read from objects. */
+export const valueFields = {
+  id: {
+    schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    example: '0b0f1a52-6a0c-4a51-9d3b-3a6f0d4c7e21',
+  },
+  name: { schema: Type.String({ description: 'Name; dots stand between its parts.' }), example: 'limits.credit' },
+  type: {
+    schema: Type.Unsafe<ValueType>({ type: 'string', enum: [...valueTypes], description: 'Type of the value.' }),
+    example: 'number',
+  },
+  content: {
+    schema: Type.Unknown({ description: 'For a function its parameters and formula.' }),
+    answeredAs: 'value',
+    example: 5000,
+  },
+  user_groups: {
+    schema: Type.Array(Type.String(), {
       description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
     }),
-    metadata: described(jsonObject, 'Any JSON object; kept, and of no meaning to the service.'),
-    archived_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    example: [],
+  },
+  metadata: {
+    schema: described(jsonObject, 'Any JSON object; kept, and of no meaning to the service.'),
+    example: {},
+  },
+  archived_at: {
+    schema: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'When it was archived; null where it is active.',
     }),
-    managed_by: Type.Union(
+    example: null,
+  },
+  managed_by: {
+    schema: Type.Union(
       [
         Type.Object({
           id: Type.String({ format: 'uuid', description: 'Id of the object.' }),
@@ -74,8 +95,29 @@ export const ListedValue = Type.Object(
         description: 'The object that generates the value, and alone may change it.',
       },
     ),
-    created_at: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
+    example: null,
+  },
+  refers_to: {
+    schema: Type.Array(Type.String(), { description: 'Ids of the values to which the list refers.' }),
+    answered: false,
+    example: [],
+  },
+  created_at: {
+    schema: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
+    example: '2026-01-15T09:30:00.000Z',
+  },
+  updated_at: {
+    schema: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
+    example: '2026-01-15T09:30:00.000Z',
+  },
+} as const satisfies ResourceFields;
+
+/** A value of the workspace. Times are ISO 8601 UTC with milliseconds. */
+export type ValueRecord = RecordOf<typeof valueFields>;
+
+export const ListedValue = Type.Object(
+  {
+    ...answerSchemas(valueFields),
     usages: Type.Optional(
       Type.Array(AssetUsage, { description: 'Rules and flows that refer to the value; with `include=usage`.' }),
     ),

@@ -1,5 +1,6 @@
 import { changedNow } from '../../connection/changed-now';
 import { type AssetKind, type FlowField, type RuleField } from '@decision/contracts';
+import { selectedVersion } from '../../assets/selected-version';
 import { recordChange } from '../../audit/record-change';
 import { query, type Transaction } from '../../connection/query';
 import { isUuid } from '../../connection/uuid';
@@ -29,18 +30,7 @@ interface BoundRow {
 
 const COLUMNS = /* sql */ `
   assets.kind, assets.id, assets.slug, assets.name, assets.published_version_id is not null as published, bound.selector,
-    case
-      when assets.published_version_id is null then null
-      when bound.selector = 'latest' then assets.published_version_id
-      when bound.selector ~ '^[1-9][0-9]{0,8}$' then (
-        select versions.id from asset_versions versions
-        where versions.rule_id = assets.id and versions.number = cast(bound.selector as integer)
-      )
-      else (
-        select releases.version_id from releases join environments on environments.id = releases.environment_id
-        where releases.rule_id = assets.id and releases.state = 'live' and environments.slug = bound.selector
-      )
-    end as version_id`;
+    ${selectedVersion('bound.selector')} as version_id`;
 
 const SELECTOR = /* sql */ `
   lateral (select coalesce(assets.context ->> 'version', 'latest') as selector) bound`;

@@ -1,4 +1,4 @@
-import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { contextDefaults, definitionDefaults } from '@decision/contracts';
+import { contextSettings, defaultValues, definitionDefaults } from '@decision/contracts';
 import { deleteContext, insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
-import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;
@@ -31,7 +31,7 @@ const makeContext = async (settings: object = {}): Promise<{ readonly slug: stri
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (t) => {
     await lockContextWorld(t);
     await insertContext(t, {
-      ...{ ...contextDefaults, ...definitionDefaults },
+      ...{ ...defaultValues(contextSettings), ...definitionDefaults },
       ...{ id, slug, name: 'Accounts', identityFact: 'account_id', userGroups: [], folderId: null },
       schema: {
         base: [

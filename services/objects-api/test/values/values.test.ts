@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { operatorCatalogue } from '@decision/engine';
-import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;

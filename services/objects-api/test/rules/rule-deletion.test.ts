@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { cacheKeys, contextDefaults } from '@decision/contracts';
+import { cacheKeys, contextSettings, defaultValues } from '@decision/contracts';
 import { insertContext } from '@decision/persistence';
-import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let admin: string;
@@ -18,7 +18,7 @@ const slug = 'customer';
 it('refuses to delete a rule that a context runs, until it is unpublished or unbound', async () => {
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
     insertContext(transaction, {
-      ...contextDefaults,
+      ...defaultValues(contextSettings),
       ...{ id: randomUUID(), slug, name: 'Customer', identityFact: 'id', userGroups: [], folderId: null },
       schema: { base: [{ key: 'id', type: 'string', required: true }], derived: [] },
     }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { loadValues } from '@decision/persistence';
-import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;

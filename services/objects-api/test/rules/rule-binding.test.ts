@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { contextDefaults } from '@decision/contracts';
+import { contextSettings, defaultValues } from '@decision/contracts';
 import { insertContext, lockContextWorld } from '@decision/persistence';
-import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;
@@ -25,7 +25,7 @@ const makeContext = async (userGroups: string[] = []): Promise<string> => {
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
     await lockContextWorld(transaction);
     await insertContext(transaction, {
-      ...contextDefaults,
+      ...defaultValues(contextSettings),
       ...{ id, slug: made, name: 'Orders', identityFact: 'order_id', userGroups, folderId: null },
       onSchemaMismatch: 'reject',
       schema: {

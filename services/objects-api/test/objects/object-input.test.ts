@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let admin: string;

@@ -12,7 +12,7 @@ import {
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { testStack } from '@decision/local-stack';
 import { generateApiKey } from '@decision/service-kit';
-import { type ObjectsApiProcess, startObjectsApiProcess } from './objects-api-process';
+import { type ObjectsApiProcess, startObjectsApiProcess } from '../objects-api-process';
 
 jest.setTimeout(180_000);
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FlowUse } from '@decision/contracts';
 import { findAssetPointer, insertAsset, loadVersion, publishAsset } from '@decision/persistence';
-import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;

@@ -1,4 +1,4 @@
-import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 /** Requests and answers of existing clients of objects and values, call by call. */
 let api: ObjectsApiUnderTest;
