@@ -76,7 +76,7 @@ export const lockGiven = (
   });
 
 /** Facts for instances whose rows are taken. */
-export interface LockedGiven {
+interface LockedGiven {
   readonly given: readonly GivenFacts[];
   readonly locked: readonly LockedInstance[];
 }
