@@ -11,7 +11,7 @@ import { Connections, makeRequest, nonceRule, randomFrom, VERSIONS } from './non
  */
 
 const SECONDS = 1_000;
-const REQUESTS = Number(process.env['NONCE_REQUESTS'] ?? 6_000);
+const REQUESTS = Number(process.env['NONCE_REQUESTS'] ?? (process.env['TEST_LONG'] === '1' ? 6_000 : 2_500));
 const SEED = Number(process.env['TEST_SEED']);
 const LANES = 48;
 const RPC_TIMEOUT_MS = 30 * SECONDS;
