@@ -90,10 +90,11 @@ describe('E-160 long texts', () => {
       const takesText = entry.args.some(({ type }) => type === 'string');
       const takesList = entry.args.some(({ type }) => type === 'list');
       const needles = takesText ? Object.values(textArguments) : [() => 'a'];
-      const lists = takesList ? Object.values(partLists) : [() => []];
+      const partMakers = takesList ? Object.values(partLists) : [() => []];
       for (const [turn, needle] of needles.entries()) {
-        for (const [listTurn, parts] of lists.entries()) {
-          const asked = turnOf(Object.entries(texts), turn * lists.length + listTurn, needles.length * lists.length);
+        for (const [listTurn, parts] of partMakers.entries()) {
+          const count = needles.length * partMakers.length;
+          const asked = turnOf(Object.entries(texts), turn * partMakers.length + listTurn, count);
           for (const [name, make] of asked) {
             const workAt = (size: number) => {
               const [args, value] = [argumentsFor(entry, needle, parts, size), make(size)];

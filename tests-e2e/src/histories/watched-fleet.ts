@@ -28,7 +28,7 @@ const CONTEXTS_ENVIRONMENT = {
 /** Nodes of flows write instances in the process that runs them. */
 const WORKER_ENVIRONMENT = { CONTEXT_LEASE_MS: String(LEASE_MS), CONTEXT_MAX_WAITING: '1000' };
 
-/** Operations on contexts ask neither of them. */
+/** Services that no operation on a context asks: no process of them is started. */
 const NOT_ASKED = { 'hps-gateway': 0, 'log-collector': 0, 'auth-proxy-adapter': 0 };
 
 interface WatchedFleetOptions {
