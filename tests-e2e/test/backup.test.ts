@@ -10,7 +10,7 @@ import { Client } from 'pg';
 import { createClient } from 'redis';
 import { type BackupContents, fillForBackup, type MadeKey } from './backup-contents';
 import { becomes } from './becomes';
-import { type FleetUnderTest, repositoryRoot, runProgram, startFleetUnderTest } from './fleet-under-test';
+import { type FleetUnderTest, repositoryRoot, runProgram, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { findPostgresClients } from './postgres-clients';
 
 /* Both ways of docs/operating/backup.md, with its statements: the database is lost and restored under a running fleet, which answers as before. */
@@ -40,7 +40,7 @@ beforeAll(async () => {
   });
   await sql(urlOf('postgres'), `create role ${OWNER} login createrole createdb password '${PASSWORD}'`);
   const addresses = { databaseUrl: urlOf('postgres', OWNER), cacheUrl: stack.cacheUrl };
-  service = await startFleetUnderTest({ addresses });
+  service = await startFleetUnderTest({ addresses, services: [...SOLVING, 'contexts-api', 'log-collector'] });
   contents = await fillForBackup(service);
 }, 300 * SECONDS);
 

@@ -1,4 +1,4 @@
-import { type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { type FleetUnderTest, SOLVING, startFleetUnderTest } from './fleet-under-test';
 
 const SECONDS = 1_000;
 const MIB = 1024 * 1024;
@@ -7,7 +7,7 @@ let service: FleetUnderTest;
 
 beforeAll(async () => {
   service = await startFleetUnderTest({
-    examples: ['shipping-price'],
+    ...{ services: SOLVING, examples: ['shipping-price'] },
     environment: { 'hps-gateway': { HTTP_BODY_LIMIT_BYTES: String(128 * MIB), BULK_MAX_ITEMS: '1200000' } },
   });
 }, 360 * SECONDS);

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { type RunningStack, startStack, stackLocations } from '@decision/local-stack';
 import { createClient } from 'redis';
 import { clockAheadEnvironment, putClockAhead } from './clock-ahead';
-import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+import { type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } from './further-gateway';
 
 /** The cache of this file is its own: it is paused, flushed, filled with rubbish and kept from publishing. */
 const SECONDS = 1_000;
-const STOP_MS = 10 * SECONDS;
 /** Longer than the copy of a pointer counts; that of a key counts for less than four of them. */
 const STEP_MS = 16 * SECONDS;
 const STEPS_OF_A_KEY = 4;
@@ -30,13 +29,13 @@ const connect = (url: string) => {
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'cache-faults-'));
   stack = await startStack({ directory, downloads: join(repositoryRoot, '.local/downloads'), durable: false });
-  service = await startFleetUnderTest({ addresses: stack, examples: ['shipping-price'] });
+  service = await startFleetUnderTest({ addresses: stack, services: SOLVING, examples: ['shipping-price'] });
   redis = await connect(stack.cacheUrl);
 }, 540 * SECONDS);
 
 afterAll(async () => {
   redis?.destroy();
-  await Promise.all(further.map((gateway) => gateway.stop(STOP_MS)));
+  await Promise.all(further.map((gateway) => gateway.kill()));
   await service?.stop();
   await stack?.stop();
   for (const path of stackLocations(directory)) rmSync(path, { recursive: true, force: true });

@@ -54,7 +54,6 @@ interface Servers {
 
 const PARTITIONS = 4;
 const AT_ONCE = 10;
-const STOP_MS = 5_000;
 const SEND_MS = 2_000;
 /** Reading an archive takes more than looking. */
 const LOOK_MS = 200;
@@ -160,7 +159,7 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
     },
     stop: async () => {
       await Promise.all([...writers].map((end) => end()));
-      await Promise.all(processes.map((service) => service.stop(STOP_MS)));
+      await Promise.all(processes.map((service) => service.kill()));
       await producer.disconnect();
       await proxy.close();
       await dropDatabase(servers.databaseUrl, name);

@@ -1,5 +1,6 @@
 import { type ServiceProcess } from '@decision/launcher';
 import { testStack } from '@decision/local-stack';
+import { Client } from 'pg';
 import { submitTo } from '../src/histories/client';
 import { signal } from '../src/histories/faults';
 import { type Facts, type Outcome } from '../src/histories/history';
@@ -204,12 +205,22 @@ describe('contexts-api is killed at a statement', () => {
     for (const count of STALLS) expect(await stall('unnoted', count)).toMatchObject(FEE_DECIDED_ONCE);
   }, 180_000);
 
+  /** Whoever deleted had as long as a request may take to tell the readers. */
+  const endLeaseOfReaders = async (): Promise<void> => {
+    const database = new Client({ connectionString: fleet.databaseUrl });
+    await database.connect();
+    const { rowCount } = await database.query('update context_untold set lease_until = clock_timestamp()');
+    await database.end();
+    expect(rowCount).toBeGreaterThan(0);
+  };
+
   it('C118, C120, C150: between a delete and its readers, and another process tells them', async () => {
     await openStalls('gone');
     await rent('gone');
     const there = proxy.hold({ statement: MERGE });
     await killDuring(there, () => call(doomed, 'DELETE', 'shops/gone'));
     expect(await healthy('GET', 'shops/gone')).toMatchObject({ status: 404 });
+    await endLeaseOfReaders();
     for (const count of STALLS)
       await becomes('the readers are told', async () => {
         const state = (await stall('gone', count))?.['state'] as object | undefined;

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningStack, startStack, stackLocations } from '@decision/local-stack';
-import { type Answer, call, type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+import {
+  type Answer,
+  call,
+  type FleetUnderTest,
+  repositoryRoot,
+  SOLVING,
+  startFleetUnderTest,
+} from './fleet-under-test';
 import { becomesReady, startFurtherGateway } from './further-gateway';
 
 /** Faults are done to servers of this file's own: the shared ones serve other suites. */
@@ -23,8 +30,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'faults-'));
   stack = await startStack({ directory, downloads: join(repositoryRoot, '.local/downloads'), durable: false });
   service = await startFleetUnderTest({
-    addresses: stack,
-    examples: ['shipping-price', 'loan-pre-check'],
+    ...{ addresses: stack, services: SOLVING, examples: ['shipping-price', 'loan-pre-check'] },
     environment: {
       'hps-gateway': { RPC_TIMEOUT_MS: String(RPC_TIMEOUT_MS) },
       'solve-worker': { WORKER_SESSION_TIMEOUT_MS: String(3 * RPC_TIMEOUT_MS) },

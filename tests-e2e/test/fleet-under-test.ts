@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { type ServiceName } from '@decision/contracts';
+import { type ServiceName, serviceNames } from '@decision/contracts';
 import { type Fleet, prepareServers, seedExamples, type ServerAddresses, startFleet } from '@decision/launcher';
 import { testStack } from '@decision/local-stack';
 import { createDatabase, dropDatabase } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 
 export const repositoryRoot = resolve(__dirname, '../..');
 
@@ -21,6 +22,7 @@ export interface FleetUnderTest {
   /** Everything that the services printed, for messages of failing tests. */
   readonly lines: readonly string[];
   readonly call: Call;
+  /** Kills its processes, and drops its database. */
   stop(): Promise<void>;
 }
 
@@ -29,6 +31,9 @@ export interface Answer {
   readonly body: unknown;
   readonly headers: Headers;
 }
+
+/** What solves, and what publishes the rules for it. */
+export const SOLVING: readonly ServiceName[] = ['hps-gateway', 'solve-worker', 'objects-api'];
 
 /** Sends JSON to a path of the ingress, with the admin key; `body` undefined sends none. */
 export type Call = (
@@ -42,6 +47,8 @@ interface FleetUnderTestOptions {
   /** Slugs of the examples that it holds, of those that are plain files; default: all examples. */
   readonly examples?: readonly string[];
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
+  /** The services that it has: a process takes seconds of a processor to start, so a file names those that it asks. Default: all. */
+  readonly services?: readonly ServiceName[];
   /** Processes of each service; default: one. */
   readonly replicas?: Partial<Record<ServiceName, number>>;
   /** Addresses other than the shared servers', for fault tests. */
@@ -82,7 +89,9 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
   const stack = testStack();
   const name = stack.uniqueName('e2e');
   const servers: ServerAddresses = { ...stack, ...options.addresses };
-  const databaseUrl = await createDatabase(servers.databaseUrl, name);
+  // On servers of its own a file is the only one that would use a template.
+  const make = options.addresses?.databaseUrl === undefined ? createMigratedDatabase : createDatabase;
+  const databaseUrl = await make(servers.databaseUrl, name);
   const { cacheUrl, mqBrokers, brokerLogin } = servers;
   const addresses = { databaseUrl, cacheUrl, mqBrokers, brokerLogin };
   const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
@@ -105,7 +114,7 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
     ingressPort: 0,
     common: options.common ?? {},
     environment: options.environment ?? {},
-    replicas: options.replicas ?? {},
+    replicas: { ...leavingOut(options.services), ...options.replicas },
     // Tests kill processes many times and wait for those that start again.
     restartAfterAtMostMs: 500,
     onLine: (service, line) => lines.push(`[${service}] ${line}`),
@@ -115,7 +124,7 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
     await fleet.ready(READY_DEADLINE_MS);
     await seed(fleet.baseUrl, apiKey, options.examples);
   } catch (error) {
-    await fleet.stop();
+    await fleet.kill();
     throw new Error(`The fleet did not start:\n${lines.slice(-40).join('\n')}`, { cause: error });
   }
   return {
@@ -127,11 +136,15 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
     lines,
     call: callWith({ baseUrl: fleet.baseUrl, apiKey }),
     stop: async () => {
-      await fleet.stop();
+      await fleet.kill();
       await dropDatabase(servers.databaseUrl, name);
     },
   };
 };
+
+/** No process of those that are not among the services. */
+const leavingOut = (services: readonly ServiceName[] = serviceNames): Partial<Record<ServiceName, number>> =>
+  Object.fromEntries(serviceNames.filter((name) => !services.includes(name)).map((name) => [name, 0]));
 
 const seed = async (baseUrl: string, apiKey: string, examples: readonly string[] | undefined): Promise<void> => {
   if (examples === undefined) await seedExamples(repositoryRoot, baseUrl, apiKey);

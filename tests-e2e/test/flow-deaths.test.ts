@@ -79,7 +79,8 @@ beforeAll(async () => {
   const mayAsk = { FLOW_API_ALLOWED_HOSTS: '127.0.0.1' };
   fleet = await startWatchedFleet({
     ...{ addresses: stack, name: stack.uniqueName('flowdeaths') },
-    ...{ workerEnvironment: mayAsk, contextsEnvironment: mayAsk },
+    // Longer than a worker takes to start where the machine is busy.
+    ...{ workerEnvironment: mayAsk, contextsEnvironment: { ...mayAsk, RPC_TIMEOUT_MS: '60000' } },
   });
   await define(await bureau.open());
 }, 360_000);

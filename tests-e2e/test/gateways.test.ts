@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { type FleetUnderTest, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } from './further-gateway';
 
 const SECONDS = 1_000;
@@ -14,11 +14,11 @@ let service: FleetUnderTest;
 const further: FurtherGateway[] = [];
 
 beforeAll(async () => {
-  service = await startFleetUnderTest({ examples: ['shipping-price'] });
+  service = await startFleetUnderTest({ services: SOLVING, examples: ['shipping-price'] });
 }, 360 * SECONDS);
 
 afterAll(async () => {
-  await Promise.all(further.map((gateway) => gateway.stop(STOP_MS)));
+  await Promise.all(further.map((gateway) => gateway.kill()));
   await service?.stop();
 }, 180 * SECONDS);
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type ServiceName } from '@decision/contracts';
 import { freePort } from '@decision/local-stack';
 import { becomes } from './becomes';
-import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+import { type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { get } from './further-gateway';
 
 /* What goes into images, assembled and run as an image runs it: by another user, who may write nothing of it. */
@@ -36,7 +36,7 @@ const processes: ChildProcess[] = [];
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'images-'));
   chmodSync(root, 0o755);
-  fleet = await startFleetUnderTest();
+  fleet = await startFleetUnderTest({ services: SOLVING, examples: ['shipping-price'] });
 });
 afterAll(async () => {
   await fleet.stop();

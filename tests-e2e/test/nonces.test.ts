@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
 import { freePort } from '@decision/local-stack';
-import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+import { type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { becomesReady, startFurtherGateway } from './further-gateway';
 import { Connections, makeRequest, nonceRule, randomFrom, VERSIONS } from './nonce-requests';
 
@@ -11,13 +11,12 @@ import { Connections, makeRequest, nonceRule, randomFrom, VERSIONS } from './non
  */
 
 const SECONDS = 1_000;
-const REQUESTS = Number(process.env['NONCE_REQUESTS'] ?? 6_000);
+const REQUESTS = Number(process.env['NONCE_REQUESTS'] ?? (process.env['TEST_LONG'] === '1' ? 6_000 : 2_500));
 const SEED = Number(process.env['TEST_SEED']);
 const LANES = 48;
 const RPC_TIMEOUT_MS = 30 * SECONDS;
 /** Beyond the deadline of a request nothing may take longer than a restart. */
 const LATEST_MS = RPC_TIMEOUT_MS + 10 * SECONDS;
-const STOP_MS = 10 * SECONDS;
 const LONGEST_MS = 15 * 60 * SECONDS;
 /** Statuses of a gateway that is starting or overloaded: nothing was executed, and the request can be sent again. */
 const AGAIN: ReadonlySet<number> = new Set([429, 503]);
@@ -27,7 +26,7 @@ const further: ServiceProcess[] = [];
 
 beforeAll(async () => {
   const environment = { 'hps-gateway': { RPC_TIMEOUT_MS: String(RPC_TIMEOUT_MS) } };
-  service = await startFleetUnderTest({ examples: [], environment });
+  service = await startFleetUnderTest({ services: SOLVING, examples: [], environment });
   let id: string | undefined;
   for (let version = 1; version <= VERSIONS; version += 1) {
     const rule = { ...nonceRule(version), ...(id === undefined ? {} : { id }), _publish: true };
@@ -49,7 +48,7 @@ beforeAll(async () => {
 }, 360 * SECONDS);
 
 afterAll(async () => {
-  await Promise.all(further.map((process) => process.stop(STOP_MS)));
+  await Promise.all(further.map((process) => process.kill()));
   await service?.stop();
 }, 180 * SECONDS);
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, call, type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { type Answer, call, type FleetUnderTest, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { clockAheadEnvironment, putClockAhead } from './clock-ahead';
 import { becomesReady, type FurtherGateway, startFurtherGateway } from './further-gateway';
 
@@ -16,14 +16,14 @@ let deaf: FurtherGateway;
 const STEP_MS = 16 * SECONDS;
 
 beforeAll(async () => {
-  service = await startFleetUnderTest({ examples: [] });
+  service = await startFleetUnderTest({ services: SOLVING, examples: [] });
   announcedTo = await startFurtherGateway(service);
   deaf = await startFurtherGateway(service, { CACHE_URL: '', ...clockAheadEnvironment(STEP_MS) });
   await Promise.all([becomesReady(announcedTo), becomesReady(deaf)]);
 }, 360 * SECONDS);
 
 afterAll(async () => {
-  await Promise.all([announcedTo?.stop(10 * SECONDS), deaf?.stop(10 * SECONDS)]);
+  await Promise.all([announcedTo?.kill(), deaf?.kill()]);
   await service?.stop();
 }, 180 * SECONDS);
 

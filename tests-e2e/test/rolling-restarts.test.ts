@@ -16,7 +16,7 @@ let fleet: FleetUnderTest;
 
 beforeAll(async () => {
   fleet = await startFleetUnderTest({
-    examples: ['shipping-price'],
+    ...{ services: SERVICES, examples: ['shipping-price'] },
     replicas: Object.fromEntries(SERVICES.map((name) => [name, 2])),
     environment: Object.fromEntries(SERVICES.map((name) => [name, DRAIN])),
   });

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { testStack } from '@decision/local-stack';
 import { becomes } from './becomes';
 import { cacheContents, databaseContents, decisionRecords, metricsOfAll } from './contents';
-import { type Answer, type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { type Answer, type FleetUnderTest, SOLVING, startFleetUnderTest } from './fleet-under-test';
 
 /**
  * Secrets of a vault, given to every kind of node that may hold one, and searched for wherever somebody could read: answers, explanations, decision
@@ -215,7 +215,7 @@ beforeAll(async () => {
     FLOW_SECRET_NOWHERE_DSN: `postgresql://nobody:n-${ofPassword}@127.0.0.1:1/${ofPassword}`,
   };
   service = await startFleetUnderTest({
-    examples: [],
+    ...{ services: [...SOLVING, 'contexts-api', 'log-collector'], examples: [] },
     environment: {
       ...{ 'solve-worker': environment, 'contexts-api': environment },
       ...{ 'hps-gateway': { LOG_LEVEL: 'trace', LOG_REQUESTS: 'true' }, 'objects-api': { LOG_LEVEL: 'trace' } },

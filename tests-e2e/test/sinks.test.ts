@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { becomes } from './becomes';
-import { type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { type FleetUnderTest, SOLVING, startFleetUnderTest } from './fleet-under-test';
 
 /* The collector as a process, with a sink that is a server of this test. */
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const away = { name: 'away', kind: 'otlp', url: 'http://127.0.0.1:1/v1/logs' };
   writeFileSync(join(folder, 'sinks.json'), JSON.stringify({ sinks: [sink, away] }));
   fleet = await startFleetUnderTest({
-    examples: ['shipping-price'],
+    ...{ services: [...SOLVING, 'log-collector'], examples: ['shipping-price'] },
     environment: {
       'log-collector': { LOG_SINKS: join(folder, 'sinks.json'), LOG_SINK_DEAD_LETTER_DIR: join(folder, 'dead') },
     },

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { testStack } from '@decision/local-stack';
 import { becomes } from './becomes';
-import { type Call, type FleetUnderTest, prepareTopics, runProgram, startFleetUnderTest } from './fleet-under-test';
+import {
+  type Call,
+  type FleetUnderTest,
+  prepareTopics,
+  runProgram,
+  SOLVING,
+  startFleetUnderTest,
+} from './fleet-under-test';
 
 /* Brokers that take no more than a megabyte a message, as some that are rented do: the sizes of inputs, chunks, messages and records are set together. */
 
@@ -22,7 +29,11 @@ let call: Call;
 
 beforeAll(async () => {
   fleet = await startFleetUnderTest({
-    ...{ examples: ['shipping-price'], topics: { ...SIZES, ...PARTITIONS } },
+    ...{
+      services: [...SOLVING, 'contexts-api', 'log-collector'],
+      examples: ['shipping-price'],
+      topics: { ...SIZES, ...PARTITIONS },
+    },
     common: { ...SIZES, MAX_WORKERS: '4' },
   });
   ({ call } = fleet);

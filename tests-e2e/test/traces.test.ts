@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { becomes } from './becomes';
-import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+import { type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { type CollectedSpan, type SpanCollector, startSpanCollector } from './span-collector';
 import { execFileSync } from 'node:child_process';
 
@@ -10,6 +10,7 @@ let fleet: FleetUnderTest;
 beforeAll(async () => {
   collector = await startSpanCollector();
   fleet = await startFleetUnderTest({
+    services: [...SOLVING, 'contexts-api', 'log-collector'],
     common: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collector-token',

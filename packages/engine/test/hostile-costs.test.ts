@@ -34,6 +34,13 @@ const ask = (entry: OperatorEntry, args: readonly unknown[], value: unknown): vo
   expect(JSON.stringify(outcome).length).toBeLessThan(20_000);
 };
 
+/** `npm run test:long` asks about each value with each needle and list; otherwise the values take turns with them. */
+const IS_LONG = process.env['TEST_LONG'] === '1';
+
+/** Of some values those that are asked about with one of several arguments. */
+const turnOf = <T>(values: readonly T[], argument: number, count: number): readonly T[] =>
+  values.filter((_, index) => IS_LONG || index % count === argument);
+
 const UNITS = 60_000;
 
 const texts = once({
@@ -82,9 +89,13 @@ describe('E-160 long texts', () => {
     (_op, entry) => {
       const takesText = entry.args.some(({ type }) => type === 'string');
       const takesList = entry.args.some(({ type }) => type === 'list');
-      for (const needle of takesText ? Object.values(textArguments) : [() => 'a']) {
-        for (const parts of takesList ? Object.values(partLists) : [() => []]) {
-          for (const [name, make] of Object.entries(texts)) {
+      const needles = takesText ? Object.values(textArguments) : [() => 'a'];
+      const partMakers = takesList ? Object.values(partLists) : [() => []];
+      for (const [turn, needle] of needles.entries()) {
+        for (const [listTurn, parts] of partMakers.entries()) {
+          const count = needles.length * partMakers.length;
+          const asked = turnOf(Object.entries(texts), turn * partMakers.length + listTurn, count);
+          for (const [name, make] of asked) {
             const workAt = (size: number) => {
               const [args, value] = [argumentsFor(entry, needle, parts, size), make(size)];
               return () => ask(entry, args, value);
@@ -137,9 +148,11 @@ describe('E-160 long lists', () => {
       const takesKeys = entry.args.some(({ name }) => name === 'keys');
       const takesElement = entry.args.some(({ type }) => ['generic', 'list', 'object'].includes(type)) && !takesKeys;
       const argumentLists = takesKeys ? Object.values(keyLists) : Object.values(keyLists).slice(-1);
-      for (const element of takesElement ? Object.values(elementArguments) : [() => 'a']) {
-        for (const list of argumentLists) {
-          for (const [name, make] of Object.entries(lists)) {
+      const elements = takesElement ? Object.values(elementArguments) : [() => 'a'];
+      for (const [turn, element] of elements.entries()) {
+        for (const [listTurn, list] of argumentLists.entries()) {
+          const count = elements.length * argumentLists.length;
+          for (const [name, make] of turnOf(Object.entries(lists), turn * argumentLists.length + listTurn, count)) {
             const workAt = (size: number) => {
               const value = make(size);
               const args = entry.args.map(({ type, name: argument }, index) => {

@@ -91,3 +91,14 @@ it('kills a process that does not end on SIGTERM, and can be stopped twice', asy
   expect(started.pid()).toBeUndefined();
   expect(notices).toEqual([]);
 });
+
+it('kills a process without asking it first', async () => {
+  const started = run(
+    'process.on("SIGTERM", () => console.log("asked")); console.log("up"); setInterval(() => {}, 1000)',
+  );
+  await until(() => lines.length === 1);
+  await started.kill();
+  await started.kill();
+  expect(started.pid()).toBeUndefined();
+  expect({ lines, notices }).toEqual({ lines: ['up'], notices: [] });
+});

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { type ServiceName } from '@decision/contracts';
 import { type Fleet, prepareServers, type ServiceProcess, startFleet, startServiceProcess } from '@decision/launcher';
 import { freePort } from '@decision/local-stack';
-import { createDatabase, dropDatabase } from '@decision/persistence';
+import { dropDatabase } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { HistoryError } from './history-error';
 import { callJson } from './service-call';
 import { startStatementProxy, type StatementProxy } from './statement-proxy';
@@ -13,7 +14,6 @@ const ROOT = resolve(__dirname, '../../..');
 const READY_MS = 180_000;
 /** Tests kill processes many times; those that start again shall not be waited for ever longer, ms. */
 const RESTARTED_AFTER_MS = 500;
-const STOP_MS = 3_500;
 
 /** Short leases and deadlines, so that a run meets them. */
 export const LEASE_MS = 2_000;
@@ -27,6 +27,9 @@ const CONTEXTS_ENVIRONMENT = {
 
 /** Nodes of flows write instances in the process that runs them. */
 const WORKER_ENVIRONMENT = { CONTEXT_LEASE_MS: String(LEASE_MS), CONTEXT_MAX_WAITING: '1000' };
+
+/** Services that no operation on a context asks: no process of them is started. */
+const NOT_ASKED = { 'hps-gateway': 0, 'log-collector': 0, 'auth-proxy-adapter': 0 };
 
 interface WatchedFleetOptions {
   readonly addresses: { readonly databaseUrl: string; readonly cacheUrl: string; readonly mqBrokers: string };
@@ -82,7 +85,7 @@ export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<W
     workerHasProxy = false,
   } = options;
   const lines: string[] = [];
-  const databaseUrl = await createDatabase(addresses.databaseUrl, name);
+  const databaseUrl = await createMigratedDatabase(addresses.databaseUrl, name);
   const servers = { ...addresses, databaseUrl };
   const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
   const keep = (line: string): void => void lines.push(line);
@@ -96,6 +99,7 @@ export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<W
   const fleet = await startFleet({
     ...{ root: ROOT, addresses: servers, names, ingressPort: 0 },
     environment: usual,
+    replicas: NOT_ASKED,
     restartAfterAtMostMs: RESTARTED_AFTER_MS,
     onLine: (service, line) => keep(`[${service}] ${line}`),
     onNotice: keep,
@@ -116,8 +120,7 @@ export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<W
   };
   const [first, worker] = [fleet.services.get('contexts-api'), fleet.services.get('solve-worker')];
   const stop = async (): Promise<void> => {
-    await Promise.all(further.map((service) => service.stop(STOP_MS)));
-    await fleet.stop();
+    await Promise.all([...further.map((service) => service.kill()), fleet.kill()]);
     await proxy?.close();
     await workerProxy?.close();
     await dropDatabase(addresses.databaseUrl, name);

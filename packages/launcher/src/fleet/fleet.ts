@@ -84,6 +84,8 @@ export interface Fleet {
   ready(deadlineMs: number): Promise<void>;
   /** Stops the ingress, then the services that admit work, then those that do it. Idempotent; takes at most 8 s. */
   stop(): Promise<void>;
+  /** Ends every process at once, whatever it is doing. Idempotent. */
+  kill(): Promise<void>;
 }
 
 /** Started and awaited together, stopped in this order: services that admit work stop before those that do it. */
@@ -136,6 +138,7 @@ export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
       await Promise.all(processes.map(({ name, url }) => waitUntilReady(name, `${url}/ready`, deadlineMs)));
     },
     stop: () => (stopping ??= stopAll(ingress, replicas)),
+    kill: () => (stopping ??= killAll(ingress, replicas)),
   };
 };
 
@@ -174,4 +177,10 @@ const stopAll = async (ingress: Ingress, replicas: ReadonlyMap<ServiceName, Repl
   for (const service of replicas.values()) service.close();
   await Promise.all(admitting.map((service) => service.stop(SERVICE_STOP_MS)));
   await Promise.all(workers.map((service) => service.stop(SERVICE_STOP_MS)));
+};
+
+const killAll = async (ingress: Ingress, replicas: ReadonlyMap<ServiceName, Replicas>): Promise<void> => {
+  for (const service of replicas.values()) service.close();
+  const processes = [...replicas.values()].flatMap((service) => service.processes);
+  await Promise.all([ingress.stop(0), ...processes.map((service) => service.kill())]);
 };

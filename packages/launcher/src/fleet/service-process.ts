@@ -26,6 +26,8 @@ export interface ServiceProcess {
   pid(): number | undefined;
   /** SIGTERM, then SIGKILL when the deadline has passed. Idempotent; no restart follows. */
   stop(deadlineMs: number): Promise<void>;
+  /** SIGKILL. Idempotent; no restart follows. */
+  kill(): Promise<void>;
 }
 
 const RESTART = { initialMs: 250, maxMs: 10_000 };
@@ -63,16 +65,19 @@ export const startServiceProcess = (options: ServiceProcessOptions): ServiceProc
     retry = setTimeout(spawnChild, pauseMs);
   };
 
+  const end = async (deadlineMs: number): Promise<void> => {
+    stopping = true;
+    clearTimeout(retry);
+    if (child) await endChild(child, deadlineMs);
+  };
+
   spawnChild();
   return {
     name: options.name,
     url: `http://127.0.0.1:${options.port}`,
     pid: () => child?.pid,
-    stop: async (deadlineMs) => {
-      stopping = true;
-      clearTimeout(retry);
-      if (child) await endChild(child, deadlineMs);
-    },
+    stop: end,
+    kill: () => end(0),
   };
 };
 
@@ -95,16 +100,17 @@ const spawnService = ({ name, script, port, environment, onLine }: ServiceProces
   return child;
 };
 
+/** With no time left there is no SIGTERM first. */
 const endChild = (child: ChildProcess, deadlineMs: number): Promise<void> =>
   new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) {
       resolve();
       return;
     }
-    const kill = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+    const kill = deadlineMs > 0 ? setTimeout(() => child.kill('SIGKILL'), deadlineMs) : undefined;
     child.once('exit', () => {
       clearTimeout(kill);
       resolve();
     });
-    child.kill('SIGTERM');
+    child.kill(deadlineMs > 0 ? 'SIGTERM' : 'SIGKILL');
   });
