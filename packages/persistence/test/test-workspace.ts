@@ -6,7 +6,7 @@ import {
   type Transaction,
   type WorkspaceAccess,
 } from '../src';
-import { migratedDatabase } from './fresh-database';
+import { migratedDatabase } from './migrations/fresh-database';
 
 /** A migrated database of its own with one workspace, opened as a service opens it. */
 export interface TestWorkspace {

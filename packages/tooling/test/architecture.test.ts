@@ -9,13 +9,6 @@ const IMPURE_TEXT =
 /** Migrations are read in the order of their numbers, and never edited: one folder shows that order, and groups would hide it. */
 const isNotOfMigrations = (folder: string): boolean => !folder.endsWith('/migrations');
 
-/** Folders of tests that are not grouped by subject. */
-const UNGROUPED: ReadonlySet<string> = new Set([
-  'packages/local-stack/test',
-  'packages/persistence/test',
-  'services/contexts-api/test',
-]);
-
 const crowdedAmong = (paths: readonly string[]): string[] => {
   const counts = new Map<string, number>();
   for (const folder of paths.map((path) => dirname(path))) counts.set(folder, (counts.get(folder) ?? 0) + 1);
@@ -93,7 +86,7 @@ describe.each(homes)('%s', (home) => {
   });
 
   it('has at most twenty files in a folder of tests', () => {
-    expect(crowdedAmong(testFilesOf(home)).filter((folder) => !UNGROUPED.has(folder))).toEqual([]);
+    expect(crowdedAmong(testFilesOf(home))).toEqual([]);
   });
 
   it('has folders that import one way', () => {

@@ -1,6 +1,6 @@
 import { batchIncludes } from '@decision/contracts';
 import { type ContextsApiUnderTest, startContextsApi } from './contexts-api-under-test';
-import { DISCOUNT, ORDERS } from './order-contexts';
+import { DISCOUNT, ORDERS } from './operations/order-contexts';
 
 let api: ContextsApiUnderTest;
 

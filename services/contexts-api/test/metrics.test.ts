@@ -15,7 +15,7 @@ import { type Database } from '@decision/persistence';
 import { createMetrics } from '@decision/service-kit';
 import { startUpkeep } from '../src/upkeep/upkeep';
 import { type ContextsApiUnderTest, startContextsApi } from './contexts-api-under-test';
-import { CUSTOMERS, DISCOUNT, LEVEL, ORDERS, TIER } from './order-contexts';
+import { CUSTOMERS, DISCOUNT, LEVEL, ORDERS, TIER } from './operations/order-contexts';
 
 /** So long that no lease runs out that a test does not end. */
 const LEASE_MS = 3_600_000;

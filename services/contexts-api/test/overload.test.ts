@@ -1,5 +1,5 @@
 import { type Answer, type ContextsApiUnderTest, startContextsApi } from './contexts-api-under-test';
-import { DISCOUNT, ORDERS } from './order-contexts';
+import { DISCOUNT, ORDERS } from './operations/order-contexts';
 
 let api: ContextsApiUnderTest;
 let slug: string;

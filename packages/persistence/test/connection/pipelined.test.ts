@@ -1,0 +1,126 @@
+import { type Database, openDatabase, together, type Transaction } from '../../src';
+import { startFlightCounter } from '../../src/testing';
+import { openTcpProxy } from './tcp-proxy';
+import { openTestWorkspace, type TestWorkspace } from '../test-workspace';
+
+let workspace: TestWorkspace;
+/** One connection, whose transactions begin without waiting. */
+let database: Database;
+const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+  database.inWorkspace(workspace.access, work);
+const select = async (transaction: Transaction, sql: string, bindings = {}) =>
+  (await transaction.raw<{ rows: unknown[] }>(sql, bindings)).rows;
+
+beforeAll(async () => {
+  workspace = await openTestWorkspace('pipelined');
+  database = openDatabase({ url: workspace.url, applicationName: 'test', poolMax: 1, isPipelined: true });
+});
+afterAll(async () => {
+  await database.close();
+  await workspace.close();
+});
+
+it('has its claims before its first statement, also where another workspace had the connection before', async () => {
+  const others = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+  const asked = Array.from({ length: 20 }, (_, n) => others[n % 2] ?? '');
+  const sql = `select current_setting('app.workspace_id') as workspace, current_setting('app.user_groups') as groups, current_setting('role') as role`;
+  const seen = await Promise.all(
+    asked.map((workspaceId, n) =>
+      database.inWorkspace({ workspaceId, userGroups: [`group-${n}`] }, (transaction) => select(transaction, sql)),
+    ),
+  );
+  expect(seen).toEqual(
+    asked.map((workspaceId, n) => [{ workspace: workspaceId, groups: `{group-${n}}`, role: 'decision_runtime' }]),
+  );
+  const outside = await database.lookUp(`select coalesce(current_setting('app.workspace_id', true), '') as workspace`);
+  expect(outside).toEqual([{ workspace: '' }]);
+});
+
+it('is undone where its first statement fails, or its work before any; the next one succeeds', async () => {
+  await expect(inside((transaction) => select(transaction, 'select 1 / 0'))).rejects.toThrow();
+  await expect(inside(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await expect(
+    inside(async (transaction) => {
+      await transaction.raw('create temporary table undone (n integer)');
+      throw new Error('late');
+    }),
+  ).rejects.toThrow('late');
+  expect(await inside((transaction) => select(transaction, `select to_regclass('undone') as undone`))).toEqual([
+    { undone: null },
+  ]);
+  expect(database.poolStatus()).toEqual({ total: 1, idle: 1, waiting: 0 });
+});
+
+it('prepares a statement once, though it is sent again before its answer', async () => {
+  const sql = 'select cast(:n as integer) * 3 as thrice';
+  const all = await inside((transaction) =>
+    Promise.all(Array.from({ length: 30 }, (_, n) => select(transaction, sql, { n }))),
+  );
+  expect(all).toEqual(Array.from({ length: 30 }, (_, n) => [{ thrice: n * 3 }]));
+});
+
+it('refuses a copy, and goes on', async () => {
+  const copy = inside(async (transaction) => {
+    await transaction.raw('create temporary table copied (n integer) on commit drop');
+    await transaction.copyIn('copy copied from stdin', ['1\n']);
+  });
+  await expect(copy).rejects.toThrow();
+  expect(await inside((transaction) => select(transaction, 'select 1 as one'))).toEqual([{ one: 1 }]);
+});
+
+describe('statements that are sent together', () => {
+  const both = (transaction: Transaction, ...statements: [string, string]) =>
+    together(select(transaction, statements[0]), select(transaction, statements[1]));
+
+  it('need one round trip with the beginning of their transaction, and one each where the database is not pipelined', async () => {
+    const counter = await startFlightCounter(workspace.url);
+    const count = async (isPipelined: boolean): Promise<number> => {
+      const counted = workspace.open({ url: counter.url, poolMax: 1, isPipelined });
+      await counted.ping();
+      return counter.count(() => counted.inWorkspace(workspace.access, (t) => both(t, 'select 1', 'select 2')));
+    };
+    expect(await count(true)).toBe(2);
+    expect(await count(false)).toBe(4);
+    await counter.close();
+  });
+
+  it.each([true, false])(
+    'fail as the first of them does, and all of them are undone (pipelined: %p)',
+    async (isPipelined) => {
+      const one = workspace.open({ poolMax: 1, isPipelined });
+      const fail = one.inWorkspace(workspace.access, (transaction) =>
+        both(transaction, 'select 1 / 0', 'create temporary table left_behind (n integer)'),
+      );
+      await expect(fail).rejects.toMatchObject({ cause: { sqlState: '22012' } });
+      const late = one.inWorkspace(workspace.access, (transaction) =>
+        both(transaction, 'create temporary table left_behind (n integer)', 'select 1 / 0'),
+      );
+      await expect(late).rejects.toMatchObject({ cause: { sqlState: '22012' } });
+      expect(await one.lookUp(`select to_regclass('left_behind') as found`)).toEqual([{ found: null }]);
+    },
+  );
+
+  it.each([true, false])('run in their order (pipelined: %p)', async (isPipelined) => {
+    const one = workspace.open({ poolMax: 1, isPipelined });
+    const [, rows] = await one.inWorkspace(
+      workspace.access,
+      (transaction) =>
+      both(transaction, `select set_config('app.test_order', 'first', true)`, `select current_setting('app.test_order', true) as seen`), // prettier-ignore
+    );
+    expect(rows).toEqual([{ seen: 'first' }]);
+  });
+});
+
+it('is cut when its pool closes, though the server does not answer what was sent', async () => {
+  const proxy = await openTcpProxy(workspace.url);
+  const silenced = openDatabase({
+    ...{ url: proxy.url, applicationName: 'silenced', isPipelined: true, closeTimeoutMs: 100 },
+  });
+  await silenced.ping();
+  proxy.swallow();
+  const asked = silenced.lookUp('select 1').catch((error: unknown) => error);
+  await silenced.close();
+  while (proxy.connections() > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(await asked).toMatchObject({ code: 'database_unavailable' });
+  await proxy.close();
+}, 10_000);

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type CommitOutcome,
+  findCommitOutcome,
+  insertContext,
+  mergeDirect,
+  type Transaction,
+  type WrittenRow,
+  writeInstances,
+} from '../../src';
+import { newContext, write } from './context-fixtures';
+import { useTestWorkspace } from '../test-workspace';
+
+const workspace = useTestWorkspace('context_commits');
+const { inside } = workspace;
+let contextId: string;
+const save = (t: Transaction, ...ids: string[]): Promise<readonly WrittenRow[]> =>
+  mergeDirect(t, contextId, ids.map((instanceId) => ({ instanceId, facts: { id: instanceId } })), null); // prettier-ignore
+const outcome = (rows: readonly WrittenRow[]): Promise<CommitOutcome> =>
+  inside((t) => findCommitOutcome(t, contextId, rows));
+
+beforeEach(async () => {
+  contextId = randomUUID();
+  await inside((t) => insertContext(t, newContext({ id: contextId })));
+});
+
+/** Rows of a transaction that is rolled back. */
+const rolledBack = async (...ids: string[]): Promise<readonly WrittenRow[]> => {
+  let rows: readonly WrittenRow[] = [];
+  const failing = inside(async (t) => {
+    rows = await save(t, ...ids);
+    throw new Error('on purpose');
+  });
+  await expect(failing).rejects.toThrow('on purpose');
+  return rows;
+};
+
+describe('C149: what became of a transaction', () => {
+  it('is committed, whoever writes afterwards', async () => {
+    const rows = await inside((t) => save(t, 'a', 'b'));
+    expect(await outcome(rows)).toBe('committed');
+    await inside((t) => writeInstances(t, [write('a', { n: 2 })], { contextId, ttlSeconds: null }));
+    expect(await outcome(rows)).toBe('committed');
+  });
+
+  it('is rolled back, also where others wrote what it had written', async () => {
+    const rows = await rolledBack('a');
+    expect(await outcome(rows)).toBe('rolled_back');
+    await inside((t) => save(t, 'a'));
+    await inside((t) => save(t, 'a'));
+    expect(await outcome(rows)).toBe('rolled_back');
+  });
+
+  it('is under way as long as it is', async () => {
+    await inside(async (t) => {
+      expect(await outcome(await save(t, 'a'))).toBe('under_way');
+    });
+  });
+
+  it('is rolled back where the database has forgotten that there was one of this number', async () => {
+    const [row] = await inside((t) => save(t, 'a'));
+    const ahead = { instanceId: 'a', version: 1, writtenAt: '', ...row, transactionId: '9000000000000000000' };
+    expect(await outcome([ahead])).toBe('rolled_back');
+  });
+
+  describe('with a number that another transaction got, as after a crash', () => {
+    /** As if the database had lost it, and had committed another under its number. */
+    const renumbered = async (rows: readonly WrittenRow[]): Promise<readonly WrittenRow[]> => {
+      const [other] = await inside((t) => save(t, 'other'));
+      return rows.map((row) => ({ ...row, transactionId: other?.transactionId ?? '' }));
+    };
+
+    it('is rolled back where a row is as it was before', async () => {
+      await inside((t) => save(t, 'a'));
+      expect(await outcome(await renumbered(await rolledBack('a', 'b')))).toBe('rolled_back');
+    });
+
+    it('is rolled back where others wrote the next version of a row', async () => {
+      await inside((t) => save(t, 'a'));
+      const lost = await rolledBack('a');
+      await pause(2); // times have milliseconds
+      await inside((t) => save(t, 'a'));
+      expect(await outcome(await renumbered(lost))).toBe('rolled_back');
+    });
+
+    it('is unknown where its rows are not there, or were made later', async () => {
+      const lost = await rolledBack('a');
+      expect(await outcome(await renumbered(lost))).toBe('unknown');
+      await pause(2);
+      await inside((t) => save(t, 'a'));
+      expect(await outcome(await renumbered(lost))).toBe('unknown');
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { type FlightCounter, startFlightCounter } from '@decision/persistence/testing';
+import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
+import { DISCOUNT } from './order-contexts';
+
+let counter: FlightCounter;
+let api: ContextsApiUnderTest;
+
+beforeAll(async () => {
+  api = await startContextsApi({ through: async (url) => (counter = await startFlightCounter(url)).url });
+});
+afterAll(async () => {
+  await api.stop();
+  await counter.close();
+});
+
+const ORDERS = {
+  identity_fact: 'order_id',
+  schema: {
+    base: [
+      { key: 'order_id', type: 'string' },
+      { key: 'country', type: 'string' },
+      { key: 'total', type: 'number' },
+      { key: 'discount', type: 'number', output_only: true },
+    ],
+  },
+};
+
+let made = 0;
+/** A context with an instance `o-1`, which every statement that is worth preparing has met. */
+const makeOrders = async (bind?: (slug: string) => Promise<unknown>) => {
+  made += 1;
+  const { body } = await api.call('POST', '/admin/contexts', { ...ORDERS, name: `Orders ${made}` });
+  const slug = String(body['slug']);
+  await bind?.(slug);
+  let total = 1_000;
+  const submit = (id = 'o-1') => api.call('POST', `/contexts/${slug}/${id}`, { country: 'NL', total: (total += 1) });
+  for (let n = 0; n < 12; n += 1) await submit();
+  return { slug, submit };
+};
+const withRule = async () => {
+  let rule = '';
+  const orders = await makeOrders(async (slug) => (rule = await api.bindRule(slug, `${slug}-discount`, DISCOUNT)));
+  return { ...orders, rule };
+};
+
+describe('round trips to the database', () => {
+  it('are three for a new fact of an instance for which nothing runs', async () => {
+    const { submit } = await makeOrders();
+    expect(await counter.count(submit)).toBe(3);
+  });
+
+  it('are five for a new fact of an instance whose rule runs', async () => {
+    const { submit } = await withRule();
+    const ran = api.workers.ran.length;
+    expect(await counter.count(submit)).toBe(5);
+    expect(api.workers.ran.length).toBe(ran + 1);
+  });
+
+  it('are one more where the instance is new', async () => {
+    const { submit } = await withRule();
+    expect(await counter.count(() => submit('o-2'))).toBe(6);
+  });
+
+  it('are ten, once, where the rule was published again: what is recalled is found outdated, and read anew', async () => {
+    const { submit, rule } = await withRule();
+    await api.publish(rule, { ...DISCOUNT, rows: DISCOUNT.rows.slice(1) });
+    const ofWorker = 2; // in this process it reads the version through the same database
+    expect(await counter.count(submit)).toBe(10 + ofWorker);
+    expect(await counter.count(submit)).toBe(5);
+  });
+});
