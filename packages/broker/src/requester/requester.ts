@@ -57,7 +57,6 @@ class BrokerRequester implements Requester {
   /** Largest payload that a request may have, bytes. */
   private readonly largestPayload: number;
   private readonly self: string;
-  private readonly selfBytes: Buffer;
   private readonly topic: string;
   private readonly groupId: string;
   private readonly producer: ReturnType<typeof createProducer>;
@@ -74,7 +73,6 @@ class BrokerRequester implements Requester {
     private readonly options: RequesterOptions,
   ) {
     this.self = `${requesterPrefix(options.group)}${options.requesterId ?? randomUUID()}`;
-    this.selfBytes = Buffer.from(this.self);
     this.largestPayload = largestMessageBytes(settings, 'solution') - HEADER_BYTES;
     this.topic = topicName(settings.topicPrefix, 'solutionResponse');
     this.groupId = consumerGroupName(settings.topicPrefix, options.group);
@@ -274,15 +272,13 @@ class BrokerRequester implements Requester {
     request.settled(errorCode === undefined ? undefined : decodeSolutionFailure(errorCode, bytes), bytes, workedMs);
   }
 
-  /** Whether an answer is for this process; told without making text of the header. */
-  private isOurs({ requester }: ReceivedHeaders): boolean {
-    return Buffer.isBuffer(requester) ? this.selfBytes.equals(requester) : requester === this.self;
+  private isOurs(headers: ReceivedHeaders): boolean {
+    return headerText(headers, 'requester') === this.self;
   }
 
   /** Whether an answer is for a member of this group; other groups read the same topic. */
-  private isOfGroup({ requester }: ReceivedHeaders): boolean {
-    const prefix = requesterPrefix(this.options.group);
-    return Buffer.isBuffer(requester) && requester.subarray(0, prefix.length).toString('latin1') === prefix;
+  private isOfGroup(headers: ReceivedHeaders): boolean {
+    return headerText(headers, 'requester')?.startsWith(requesterPrefix(this.options.group)) === true;
   }
 
   private reassigned({ lost }: AssignmentChange): void {
