@@ -100,6 +100,9 @@ describe('attempts', () => {
 });
 
 describe('circuits', () => {
+  /** Longer than a busy machine takes for some calls. */
+  const OPEN_MS = 1_500;
+
   it('CN-5: open after consecutive failures, and probe the target with one call', async () => {
     let isUp = false;
     let calls = 0;
@@ -110,7 +113,7 @@ describe('circuits', () => {
     const connectors = createConnectors({
       connectors: [connectorOf(run, { targetOf: ({ fields }) => String(fields['url']) })],
       circuitFailures: 2,
-      circuitOpenMs: 30,
+      circuitOpenMs: OPEN_MS,
     });
     const ask = (url: string, workspaceId = 'w1'): Promise<string> =>
       connectors
@@ -123,9 +126,9 @@ describe('circuits', () => {
     expect(connectors.status().openCircuits).toBe(1);
     expect([await ask('y'), await ask('x', 'w2')]).toEqual(['failed', 'failed']);
     expect(calls).toBe(4);
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    await new Promise((resolve) => setTimeout(resolve, OPEN_MS + 10));
     expect(await Promise.all([ask('x'), ask('x')])).toEqual(['failed', 'circuit_open']);
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    await new Promise((resolve) => setTimeout(resolve, OPEN_MS + 10));
     isUp = true;
     expect([await ask('x'), await ask('x')]).toEqual(['ok', 'ok']);
     expect(connectors.status().openCircuits).toBe(0);

@@ -211,7 +211,7 @@ describe('a query that is not one', () => {
   it.each([
     ['search', 'request.total >', 'position 15'],
     ['search', '('.repeat(3_000), '50 parentheses'],
-    ['search', 'x'.repeat(5_000), '4096 at most'],
+    ['search', 'x'.repeat(5_000), 'at most 4096'],
     ['item_filter', 'total = 1', 'item_filter'],
     ['limit', '0', 'from 1 to 1000'],
     ['limit', '-1', 'limit'],

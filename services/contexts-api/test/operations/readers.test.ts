@@ -1,12 +1,16 @@
+import { ServiceError } from '@decision/contracts';
+import { chunksByKey } from '@decision/operations';
 import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
 import { CUSTOMERS, LEVEL, ORDERS } from './order-contexts';
+
+const CHUNK_SIZE = 3;
 
 let api: ContextsApiUnderTest;
 let orders: string;
 let customers: string;
 
 beforeAll(async () => {
-  api = await startContextsApi({ chunkSize: 3 });
+  api = await startContextsApi({ chunkSize: CHUNK_SIZE });
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
@@ -143,12 +147,14 @@ it('C112: what a batch committed before it failed is told to its readers', async
     outputs: [{ key: 'tier', name: 'Tier', type: 'string' }],
     rows: [{ request: {}, response: { tier: { value: 'gold' } } }],
   });
-  const { ServiceError } = await import('@decision/contracts');
+  const ids = Array.from({ length: 10 }, (_, index) => `o-${index}`);
+  // It fails when all chunks before it have begun.
+  const last = chunksByKey(ids.map((instanceId) => ({ instanceId })), CHUNK_SIZE).at(-1)?.at(-1)?.instanceId; // prettier-ignore
   api.workers.before = (bytes) =>
-    bytes.includes('"o-9"') ? Promise.reject(new ServiceError('deadline_exceeded', 'Too late.')) : Promise.resolve();
-  const records = [...Array(9).keys(), 9].map((index) => ({
-    ...{ order_id: `o-${index}`, total: index === 9 ? 1_000 : 50, customer_id: 'c-1' },
-  }));
+    bytes.includes(`"${last}"`)
+      ? Promise.reject(new ServiceError('deadline_exceeded', 'Too late.'))
+      : Promise.resolve();
+  const records = ids.map((id) => ({ order_id: id, total: id === last ? 1_000 : 50, customer_id: 'c-1' }));
   const answer = await batch(records);
   api.workers.before = () => Promise.resolve();
   expect(answer).toMatchObject({ status: 504, body: { code: 'deadline_exceeded', committed_count: 10 } });
