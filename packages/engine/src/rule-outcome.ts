@@ -1,4 +1,4 @@
-/** How much an answer says about itself. */
+/** How much detail an answer explains. */
 export type ExplainMode = 'none' | 'brief' | 'all';
 
 /** Reader of an explanation: the groups to which a reader is restricted, or `unrestricted` for one who sees everything in the workspace. */
@@ -9,37 +9,37 @@ export interface EvaluateOptions {
   readonly now: number;
   /** Default `none`. `brief` names the first 50 losing rows, `all` every one before the winner. */
   readonly explain?: ExplainMode;
-  /** Reader of the explanation. It shows only values of the workspace that the reader may see; without one, none. */
+  /** Reader of the explanation, which shows only the workspace values that the reader may see; without a reader, none. */
   readonly audience?: Audience | undefined;
 }
 
-/** Why a row lost: the first of its cells that did not match, or its settings. Shown to clients as it is. */
+/** Why a row lost: the first of its cells that did not match, or its settings. Shown to clients unchanged. */
 export interface LosingRow {
   /** Index in the document's `conditions`, from 0. */
   readonly row: number;
   readonly column?: string;
   readonly op?: string;
   readonly args?: readonly unknown[];
-  /** The value seen, shortened; absent where the input had none. */
+  /** The value seen, shortened; absent if the input had none. */
   readonly value?: unknown;
-  /** The type that came, where the operator is for another one. */
+  /** The actual type of the value, if the operator is for another type. */
   readonly came?: string;
   readonly because: 'cell' | 'wrong_type' | 'missing' | 'no_cell_of_or_row' | 'schedule';
 }
 
 /**
- * The value of `$explain`. Losing rows are worked out when they are first asked for, from the input as it then is: leave the input alone until then.
- * `text` and `JSON.stringify` ask for them.
+ * The value of `$explain`. Losing rows are computed on first access, from the input as it is then: do not change the input before. `text` and
+ * `JSON.stringify` access them.
  */
 export interface RuleExplanation {
-  /** Indexes of the rows whose outputs make the answer. */
+  /** Indexes of the rows whose outputs form the answer. */
   readonly matched: readonly number[];
-  /** The group of these rows, where they belong to one. */
+  /** The group of these rows, if they belong to one. */
   readonly group?: string;
   readonly lost: readonly LosingRow[];
   /** How many losing rows are not listed. */
   readonly not_listed: number;
-  /** The explanation as JSON text: what `JSON.stringify` makes of it, in a fraction of the time. */
+  /** The explanation as JSON text: the result of `JSON.stringify`, in a fraction of the time. */
   text(): string;
   toJSON(): unknown;
 }
@@ -55,12 +55,12 @@ export interface RuleFailure {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** An answer may be shared by all requests that get it: it is frozen, values within it included. */
+/** An answer may be shared by all requests that receive it: it is deeply frozen. */
 export type RuleOutcome =
   | {
       readonly ok: true;
       readonly output: Readonly<Record<string, unknown>>;
-      /** Indexes in `conditions` of the rows whose outputs make the answer; none where only defaults answer. */
+      /** Indexes in `conditions` of the rows whose outputs form the answer; empty if only defaults answer. */
       readonly matched: readonly number[];
       readonly explanation?: RuleExplanation;
     }

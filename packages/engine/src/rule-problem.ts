@@ -1,6 +1,6 @@
 import { type FormulaProblem } from '@decision/expressions';
 
-/** Stable codes of what can be wrong with a table. */
+/** Stable codes of the faults of a table. */
 export type RuleProblemCode =
   | 'unknown_operator'
   | 'unknown_field'
@@ -34,22 +34,22 @@ interface FormulaLocation {
   readonly caret: string;
 }
 
-/** One fault of a table, in a form that an editor can put beside the cell. */
+/** One fault of a table, in a form that an editor can show beside the cell. */
 export interface RuleProblem {
   readonly code: RuleProblemCode;
   /** A sentence that names the location and the way out. */
   readonly message: string;
   /** JSON pointer into the table. */
   readonly path: string;
-  /** Index in `conditions`, from 0; absent where the problem belongs to no row. */
+  /** Index in `conditions`, from 0; absent if the problem belongs to no row. */
   readonly row?: number;
-  /** Key of the field; absent where the problem belongs to no column. */
+  /** Key of the field; absent if the problem belongs to no column. */
   readonly column?: string;
   /** Location in the formula. */
   readonly formula?: FormulaLocation;
 }
 
-/** A table reports no more problems than these. */
+/** Maximum number of problems that a table reports. */
 export const MAX_PROBLEMS = 100;
 
 /** Location in a table document. */
@@ -100,15 +100,15 @@ const sentenceStart = ({ row, column, path }: TableLocation): string => {
   return column === undefined ? `The place ${shownName(path)}` : `The field "${shownName(column)}"`;
 };
 
-/** Names that a message offers at most, and characters of one that it shows. */
+/** Maximum number of names in a message, and of characters of one name. */
 const OFFERED_NAMES = 20;
 const SHOWN_LENGTH = 100;
 
-/** A name as it may stand in a message: hostile ones are megabytes. */
+/** A name as shown in a message: hostile names are megabytes long. */
 export const shownName = (name: string): string =>
   name.length > SHOWN_LENGTH ? `${name.slice(0, SHOWN_LENGTH)}...` : name;
 
-/** Names that are known, as a message offers them: the first 20. `count` is that of all. */
+/** Known names as listed in a message: the first 20. `count` is the number of all names. */
 export const offeredNames = (names: Iterable<string>, count: number): string => {
   const offered: string[] = [];
   for (const name of names) {

@@ -1,14 +1,14 @@
 import { measureValue } from '@decision/expressions';
 import { answerFault, MAX_ANSWER_DEPTH, MAX_ANSWER_SIZE } from './answer';
 
-/** Values that are looked at in one piece. */
+/** Values that are checked in one piece. */
 const PIECE = 5_000;
 
-/** As {@link answerFault}, in pieces of some hundred microseconds: it yields after each. What is small is looked at in one. */
+/** As {@link answerFault}, in pieces of some hundred microseconds: it yields after each. Small values are checked in one piece. */
 export function* answerFaultInPieces(values: readonly unknown[]): Generator<undefined, string | undefined> {
   if (measureValue(values, PIECE) <= PIECE) return answerFault(values);
   let left = MAX_ANSWER_SIZE;
-  /** Lists that are walked, each within the one before. */
+  /** Lists being traversed, each nested in the previous one. */
   const around = [{ list: values, at: 0 }];
   for (let count = 1; ; count += 1) {
     if (count % PIECE === 0) yield;

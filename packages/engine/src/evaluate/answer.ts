@@ -15,7 +15,7 @@ import {
   withDefaults,
 } from './row-outputs';
 
-/** The rows that answer: one, those of a group that matched, or none. */
+/** The rows that answer: one row, the matching rows of a group, or none. */
 export type Winners =
   | { readonly kind: 'none' }
   | { readonly kind: 'row'; readonly place: number }
@@ -23,7 +23,7 @@ export type Winners =
 
 export const NO_ROW: Winners = { kind: 'none' };
 
-/** The answer that the winning rows make. What is the same for every input is made once. */
+/** The answer of the winning rows. Answers that are the same for every input are created once. */
 export const answerOf = (rule: RuleParts, winners: Winners, request: Request): RuleOutcome => {
   switch (winners.kind) {
     case 'group':
@@ -43,7 +43,7 @@ const rowAnswer = (rule: RuleParts, place: number, request: Request): RuleOutcom
   return outcome;
 };
 
-/** The answer of no row is kept behind those of all rows. */
+/** The answer of no row is stored after those of all rows. */
 const noRowAnswer = (rule: RuleParts, request: Request): RuleOutcome => {
   const known = rule.answers[rule.rowCount];
   if (known !== undefined) return known;
@@ -82,21 +82,21 @@ const tooLarge = (fault: string): RuleFailure => ({
 });
 
 /**
- * Parts of keys in all answers that are kept: defaults and dotted keys may make an answer of an empty row thousands of objects. The rows of
- * common tables are all kept.
+ * Maximum number of key parts in all cached answers: defaults and dotted keys may turn an empty row into an answer of thousands of objects.
+ * Tables of common size are cached completely.
  */
 const MAX_KEPT_PARTS = 2_000_000;
 
 const isKept = ({ partsPerAnswer }: RuleParts, place: number): boolean => place * partsPerAnswer < MAX_KEPT_PARTS;
 
-/** Freezes an answer of constants, which are frozen already: what remains is the answer itself and the objects that dotted keys made. */
+/** Freezes an answer of constants, which are frozen already: only the answer itself and the objects of dotted keys remain. */
 const deepFrozen = <T>(value: T): T => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.values(value).forEach(deepFrozen);
   return Object.freeze(value);
 };
 
-/** Combined outputs of the matching rows of a group, without defaults. `places` are those of the rows, at least one, in their order. */
+/** Combined outputs of the matching rows of a group, without defaults. `places` are the positions of the rows, at least one, in order. */
 const valuesOfGroup = (
   rule: RuleParts,
   group: CompiledGroup,
@@ -119,14 +119,14 @@ const valuesOfGroup = (
   return { ok: true, values };
 };
 
-/** One output of a group that is being combined. */
+/** State of combining one output of a group. */
 interface Combination {
   readonly rule: RuleParts;
   readonly group: CompiledGroup;
   readonly position: number;
   readonly rowCount: number;
   readonly request: Request;
-  /** Values of the outputs before it. */
+  /** Values of the previous outputs. */
   readonly earlier: readonly unknown[];
 }
 
@@ -141,7 +141,7 @@ const combine = (combination: Combination, column: readonly unknown[]): CellOutc
   return total === undefined ? { ok: false, error: cannotAdd(combination) } : { ok: true, value: total };
 };
 
-/** An accumulator that answers null leaves the output to its default. */
+/** If an accumulator returns null, the output takes its default. */
 const accumulate = (combination: Combination, values: readonly unknown[]): CellOutcome => {
   const { rule, group, position, rowCount, request, earlier } = combination;
   const formula = group.accumulators.get(position);
@@ -164,8 +164,9 @@ const cannotAdd = ({ rule, group, position }: Combination): RuleFailure => {
 };
 
 /**
- * Combined value of one output over the rows of a group that matched: at least one, none of them null. Numbers are added, texts and lists joined,
- * booleans combined by "or", members of objects merged, later ones first. Undefined if the values are not of one type, or too large together.
+ * Combined value of one output over the matching rows of a group: at least one, none of them null. Numbers are added, texts and lists
+ * concatenated, booleans combined by "or", members of objects merged, later ones first. Undefined if the values have different types, or are too
+ * large together.
  */
 const addUp = (values: readonly unknown[]): unknown => {
   if (answerFault(values) !== undefined) return undefined;
@@ -184,14 +185,14 @@ const areAll = <T>(values: readonly unknown[], isOne: (value: unknown) => value 
   values.every(isOne);
 
 /**
- * Elements, members and UTF-16 units of the values of one answer together. A list that rows, outputs or values share is small in memory and
- * enormous as JSON.
+ * Maximum number of elements, members and UTF-16 units of all values of one answer. A list that rows, outputs or values share is small in memory
+ * and enormous as JSON.
  */
 export const MAX_ANSWER_SIZE = 10_000_000;
-/** Lists and objects within one another in an answer: what writes JSON recurses. */
+/** Maximum nesting of lists and objects in an answer: JSON serialization recurses. */
 export const MAX_ANSWER_DEPTH = 1_000;
 
-/** Why values cannot be answered, as the end of a sentence about them; undefined where they can. Scalars cost next to nothing. */
+/** Why values cannot be an answer, as the end of a sentence about them; undefined if they can. Scalars cost almost nothing. */
 export const answerFault = (values: readonly unknown[]): string | undefined => {
   let left = MAX_ANSWER_SIZE;
   for (const value of values) {

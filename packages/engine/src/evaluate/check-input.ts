@@ -6,7 +6,7 @@ import { type RuleFailure } from '../rule-outcome';
 import { valueTypeOf } from '../values/json-value';
 import { type Request } from './row-outputs';
 
-/** With strict input a value of another type is refused instead of not matching. Null and missing values are of every type. */
+/** With strict input a value of another type is rejected instead of not matching. Null and missing values are valid for every type. */
 export const strictFailure = (rule: RuleParts, { input }: Request): RuleFailure | undefined => {
   for (const { reader, type } of rule.inputs) {
     const value = readOwn(input, reader);
@@ -25,7 +25,7 @@ export const strictFailure = (rule: RuleParts, { input }: Request): RuleFailure 
 };
 
 /**
- * A text on which the regular expressions of its field could take too long is refused before any row is tried, so that the answer does not
+ * A text on which the regular expressions of its field could take too long is rejected before any row is tried, so that the answer does not
  * depend on how rows are found.
  */
 export const patternFailure = (rule: RuleParts, { input }: Request): RuleFailure | undefined => {
@@ -59,15 +59,15 @@ interface FieldWork {
   readonly readers: number;
   /** Nanoseconds. */
   readonly work: number;
-  /** The size at which this field alone uses up the bound. */
+  /** The size at which this field alone reaches the bound. */
   readonly limit: number;
 }
 
-/** Fields that a refusal lists: those that cost most. */
+/** Maximum number of fields in an error: the most expensive ones. */
 const LISTED_FIELDS = 5;
 
 /**
- * Inputs that the conditions would read for too long, the sum over all fields, are refused before any row is tried, so that the answer does
+ * Inputs that the conditions would read for too long, as the sum over all fields, are rejected before any row is tried, so that the answer does
  * not depend on how rows are found.
  */
 export const readingFailure = (rule: RuleParts, request: Request): RuleFailure | undefined => {
@@ -81,7 +81,7 @@ export const readingFailure = (rule: RuleParts, request: Request): RuleFailure |
   );
 };
 
-/** Nanoseconds that conditions take at worst to read an input; where that is more than the bound, only that it is. */
+/** Nanoseconds that conditions take at worst to read an input; counting stops above the bound. */
 export const readingTime = (rule: RuleParts, bound: number, request: Request): number =>
   readingWork(rule, rule.search.allCosts, bound, request).reduce((sum, { work }) => sum + work, 0);
 
@@ -98,7 +98,7 @@ const readingWork = (rule: RuleParts, costs: ReadingCosts, bound: number, { inpu
   return works;
 };
 
-/** Stops, and answers more than the bound, as soon as the bound is passed. */
+/** Stops as soon as the bound is passed, and then returns more than the bound. */
 const sizeOf = (value: unknown, bound: number): number =>
   typeof value === 'string' ? value.length : typeof value === 'object' ? measureValue(value, bound) : 1;
 

@@ -11,8 +11,8 @@ import { Explanation } from './explanation';
 import { evaluateCell, EVALUATION_ALLOWANCE, formulaScope, type Request } from './row-outputs';
 
 /**
- * Evaluates a compiled rule: the first matching row answers, or the group to which it belongs; outputs that are left out take their
- * defaults, and where no row matches all of them do. The same arguments give the same answer. Does not throw for JSON values.
+ * Evaluates a compiled rule: the first matching row answers, or its group; missing outputs take their defaults, and all of them do if no row
+ * matches. The same arguments give the same answer. Does not throw for JSON values.
  */
 export const evaluateRule = (
   { [PARTS]: rule }: CompiledRule,
@@ -24,9 +24,9 @@ export const evaluateRule = (
 };
 
 /**
- * The same answer where it can be given in about ten milliseconds; undefined where it might take longer. For conditions that is known before
- * the evaluation starts, for formulas when they have used up a small part of their allowance. Then call `evaluateRule` in a thread of its
- * own: docs/adr/0026-long-evaluations-run-in-threads.md.
+ * The same answer if it takes at most about ten milliseconds; undefined if it might take longer. For conditions this is known before the
+ * evaluation starts, for formulas when they have used a small part of their allowance. Then call `evaluateRule` in a separate thread:
+ * docs/adr/0026-long-evaluations-run-in-threads.md.
  */
 export const evaluateBriefly = (
   { [PARTS]: rule }: CompiledRule,
@@ -41,14 +41,14 @@ export const evaluateBriefly = (
   return allowance.steps === 0 || allowance.textLength === 0 ? undefined : outcome;
 };
 
-/** Nanoseconds of a brief evaluation's conditions, and what a test in one row takes beside reading the value. */
+/** Nanoseconds for the conditions of a brief evaluation, and the time of a test in one row without reading the value. */
 const BRIEF_TIME = 5_000_000;
 const TEST_TIME = 30;
-/** A hundredth of what formulas may take. Less than one formula may take alone, so that it is used up to nothing where it does not suffice. */
+/** A hundredth of the formula allowance. Less than the limit of one formula, so that it is used up completely if it is insufficient. */
 const BRIEF_ALLOWANCE = Object.freeze({ steps: 20_000, textLength: 200_000 });
-/** Bytes of a rule whose index is built again in a few milliseconds, when a value has changed. */
+/** Bytes of a rule whose index is rebuilt in a few milliseconds after a value has changed. */
 const BRIEF_REBUILD = 2_000_000;
-/** Rows that an explanation of all lists, and outputs of the rows of groups. */
+/** Maximum rows in an explanation of all, and outputs of the rows of groups. */
 const BRIEF_ROWS = 1_000;
 const BRIEF_GROUP_CELLS = 20_000;
 
@@ -62,7 +62,7 @@ const mayBeBrief = (rule: RuleParts, { explain }: EvaluateOptions): boolean =>
 const isBriefFor = (rule: RuleParts, request: Request): boolean =>
   readingTime(rule, BRIEF_TIME, request) + rule.search.testCount * TEST_TIME <= BRIEF_TIME;
 
-/** Takes over changed values and gives the input its defaults. */
+/** Applies changed values and fills in the defaults of the input. */
 const start = (
   rule: RuleParts,
   input: Readonly<Record<string, unknown>>,
@@ -77,7 +77,7 @@ const start = (
   return rule.inputsWithFallback.length === 0 ? { ok: true, request } : completeInput(rule, request);
 };
 
-/** Nothing that was made of the values before may be answered any more. */
+/** Discards all answers that depend on the previous values. */
 const takeOver = (rule: RuleParts, rebinding: Rebinding | undefined): void => {
   if (rebinding === undefined) return;
   rule.answers.fill(undefined);
@@ -103,13 +103,13 @@ const evaluateRequest = (rule: RuleParts, request: Request, options: EvaluateOpt
   };
 };
 
-/** Evaluates each input by itself; one that is refused does not touch the others. Answers stand in input order. */
+/** Evaluates each input independently; a rejected input does not affect the others. Answers are in input order. */
 export const evaluateMany = (
   rule: CompiledRule,
   inputs: readonly unknown[],
   options: EvaluateOptions,
 ): readonly RuleOutcome[] =>
-  // Inputs that are no objects are refused by evaluateRule itself.
+  // evaluateRule itself rejects inputs that are not objects.
   inputs.map((input) => evaluateRule(rule, input as Readonly<Record<string, unknown>>, options));
 
 const notAnObject = (input: unknown): RuleFailure => ({
@@ -118,7 +118,7 @@ const notAnObject = (input: unknown): RuleFailure => ({
   details: { reason: 'input_not_object', came: valueTypeOf(input) },
 });
 
-/** Finds the first row that matches, and where it belongs to a group all rows of the group that match. */
+/** Finds the first row that matches and, if it belongs to a group, all matching rows of the group. */
 const findWinners = (rule: RuleParts, { input, now }: Request): Winners => {
   const { search, groupsByPlace } = rule;
   const { frame, matcher, clauses } = search;
@@ -134,7 +134,7 @@ const findWinners = (rule: RuleParts, { input, now }: Request): Winners => {
 
 const single = (place: number | undefined): Winners => (place === undefined ? NO_ROW : { kind: 'row', place });
 
-/** Places of the rows of a group that match; the first clause that does is known. */
+/** Places of the matching rows of a group, starting with a known first matching clause. */
 const placesIn = ({ clauses, matcher }: RuleSearch, { end }: CompiledGroup, first: number): readonly number[] => {
   const { table, firstClauses } = clauses;
   const bound = firstClauses[end] ?? 0;
@@ -152,7 +152,7 @@ const placesIn = ({ clauses, matcher }: RuleSearch, { end }: CompiledGroup, firs
 type Completion =
   { readonly ok: true; readonly request: Request } | { readonly ok: false; readonly error: RuleFailure };
 
-/** Gives missing inputs their defaults, in the order of the fields; null is not missing. Formulas see what stands before. */
+/** Fills in the defaults of missing inputs, in field order; null is not missing. Formulas see the previous inputs. */
 const completeInput = (rule: RuleParts, request: Request): Completion => {
   let completed: Record<string, unknown> | undefined;
   for (const position of rule.inputsWithFallback) {

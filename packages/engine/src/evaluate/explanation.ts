@@ -19,7 +19,7 @@ interface Losers {
   readonly not_listed: number;
 }
 
-/** Which rows made an answer, and why each row before them lost. The latter is worked out when it is first asked for. */
+/** The rows that made an answer, and why each row before them lost. The latter is computed on first access. */
 export class Explanation implements RuleExplanation {
   readonly matched: readonly number[];
   readonly group?: string;

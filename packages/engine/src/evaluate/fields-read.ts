@@ -3,8 +3,8 @@ import { type CompiledRule, FormulaCell, PARTS, type RuleParts } from '../compil
 const known = new WeakMap<RuleParts, readonly string[] | undefined>();
 
 /**
- * Keys of the members of an input that evaluations without explanation look at, so that the others need not be there. Undefined where
- * formulas ask for members by name, and where keys with dots stand for parts of members.
+ * Keys of the input members that evaluations without explanation read; the others may be omitted. Undefined if formulas access members by name,
+ * or if keys with dots refer to parts of members.
  */
 export const fieldsReadBy = ({ [PARTS]: rule }: CompiledRule): readonly string[] | undefined => {
   if (!known.has(rule)) known.set(rule, findFields(rule));

@@ -16,15 +16,15 @@ import {
   type Trial,
 } from './losing-row';
 
-/** JSON text that ends with losing rows, and how many they are. */
+/** JSON text that ends with losing rows, and their number. */
 interface Listing {
   readonly text: string;
   readonly count: number;
 }
 
 /**
- * Puts the losing rows behind a beginning: the JSON texts of what `whyLost` answers, and as many of them as there would be rows. The frame
- * holds the input. Mostly a row is two texts, of which one was kept and the other is that of an earlier row: nothing is made for it.
+ * Appends the losing rows to a prefix: the JSON texts of the results of `whyLost`, and the same number of rows. The frame holds the input.
+ * Usually a row is two texts: one is cached, the other is that of an earlier row, so that none is created.
  */
 export const listLosingRows = (beginning: string, grounds: Grounds, { won, end, limit }: Trial): Listing => {
   const { search, rule } = grounds;
@@ -46,7 +46,7 @@ export const listLosingRows = (beginning: string, grounds: Grounds, { won, end, 
     count += 1;
     const { seenAt } = condition;
     if (seenAt === undefined) continue;
-    // Mostly the rows lose by the same input as those before them.
+    // Usually the rows lose by the same input as the previous rows.
     if (value === undefined || seenAt !== valueAt) value = seen[seenAt] ??= writeSeen(grounds, seenAt);
     valueAt = seenAt;
     text += value.text;
@@ -55,7 +55,7 @@ export const listLosingRows = (beginning: string, grounds: Grounds, { won, end, 
   return { text, count };
 };
 
-/** A losing row up to the value that its condition saw; the whole row where no condition failed. */
+/** A losing row up to the value that its condition saw; the whole row if no condition failed. */
 const writeRow = (grounds: Grounds, place: number, cell: number): ConditionText => {
   const { rule, search } = grounds;
   const row = rule.rowIndexes[place] ?? 0;
@@ -72,7 +72,7 @@ const writeRow = (grounds: Grounds, place: number, cell: number): ConditionText 
 
 const sizeOf = (row: object): number => ROW_SIZE + measureValue(row, MAX_SIZE);
 
-/** How a row ends, by what was the matter. */
+/** The end of a row, by reason. */
 const END: Readonly<Record<LosingRow['because'], string>> = {
   cell: ',"because":"cell"}',
   wrong_type: ',"because":"wrong_type"}',
@@ -81,18 +81,18 @@ const END: Readonly<Record<LosingRow['because'], string>> = {
   schedule: ',"because":"schedule"}',
 };
 
-/** What the conditions on an input saw: the end of a row. It is made for each input that is explained, hence the care. */
+/** The value that conditions on an input saw: the end of a row. It is created for each explained input, so it must be fast. */
 const writeSeen = (grounds: Grounds, seenAt: number): RowText => {
   const { value, came, because } = seenValue(grounds, grounds.rule.inputs[seenAt >>> 1], seenAt % 2 === 1);
   const end = END[because];
   const size = 'because'.length + 1 + because.length;
   if (value === undefined) return { text: end, size };
-  const shown = JSON.stringify(value) as string | undefined; // what JSON cannot hold has no text
+  const shown = JSON.stringify(value) as string | undefined; // values that JSON cannot represent have no text
   const seen = shown === undefined ? '' : `,"value":${shown}`;
   const sizeOfSeen = 'value'.length + (typeof value === 'string' ? 1 + value.length : measureValue(value, MAX_SIZE));
   if (came === undefined) return { text: flat([seen, end]), size: size + sizeOfSeen };
   return { text: flat([seen, ',"came":"', came, '"', end]), size: size + sizeOfSeen + 'came'.length + 1 + came.length };
 };
 
-/** One text in one piece: those that are copied many times must not be put together again each time. */
+/** One contiguous text: texts that are copied often must not be concatenated each time. */
 const flat = (parts: readonly string[]): string => parts.join('');

@@ -8,46 +8,46 @@ import { type Audience, type LosingRow } from '../rule-outcome';
 import { valueTypeOf } from '../values/json-value';
 import { type Request } from './row-outputs';
 
-/** UTF-16 units, roughly, of the losing rows that an explanation lists at most; with `all` it may list a million rows. */
+/** Approximate maximum of UTF-16 units for the losing rows of an explanation; with `all` it may list a million rows. */
 export const MAX_SIZE = 2_000_000;
-/** The same of one losing row without its key, value and arguments. */
+/** The same for one losing row without its key, value and arguments. */
 export const ROW_SIZE = 100;
-/** Arguments that are larger are shortened one by one, and a row shows no more of them than this. */
+/** Larger arguments are shortened one by one, and a row shows no more of them than this. */
 const MAX_ARGUMENTS = 1_000;
 /** Longer texts and larger values are shortened: an explanation must not repeat a megabyte of input in every row. */
 const MAX_TEXT = 200;
-/** More than any operator takes. */
+/** More than any operator accepts. */
 const MOST_ARGUMENTS = 4;
 
 /** Sources of an explanation. */
 export interface Grounds {
   readonly rule: RuleParts;
   readonly request: Request;
-  /** The search and the values as they were when the answer was made: values may change before the losing rows are asked for. */
+  /** The search and the values at the time of the answer: values may change before the losing rows are requested. */
   readonly search: RuleSearch;
   readonly values: UsedValues;
   readonly audience: Audience | undefined;
 }
 
-/** The rows among which an explanation looks for those that lost. */
+/** The rows among which an explanation finds the losing ones. */
 export interface Trial {
-  /** Places of rows before the end that did not lose; undefined where all did. */
+  /** Places of rows before the end that did not lose; undefined if all lost. */
   readonly won: ReadonlySet<number> | undefined;
-  /** The place before which the rows were tried. */
+  /** The place before which all rows were tried. */
   readonly end: number;
-  /** Losing rows that are listed at most. */
+  /** Maximum number of listed losing rows. */
   readonly limit: number;
 }
 
 /** The members of a losing row that say which condition failed. */
 type FailedCondition = Pick<LosingRow, 'row' | 'column' | 'op' | 'args'>;
-/** The members that follow them and say what the condition saw. They are the same for all conditions on one input. */
+/** The members that follow them and state the value that the condition saw. They are the same for all conditions on one input. */
 type SeenValue = Pick<LosingRow, 'value' | 'came' | 'because'>;
 
 /** No cell failed. */
 export const NO_CELL = -1;
 
-/** The first cell of a row that fails; in a row joined with OR, where all cells have failed, the first cell. The frame holds the input. */
+/** The first cell of a row that fails; in a row joined with OR, whose cells have all failed, the first cell. The frame holds the input. */
 export const failedCell = ({ clauses, frame }: RuleSearch, place: number): number => {
   const { table, firstClauses } = clauses;
   const clause = firstClauses[place] ?? 0;
@@ -67,7 +67,7 @@ export const whyLost = (grounds: Grounds, place: number): LosingRow => {
   return { ...failedCondition(grounds, row, cell), ...seenValue(grounds, input, rule.orRows[place] === 1) };
 };
 
-/** Position of the input that a cell asks, or from whose form it asks. */
+/** Position of the input that a cell reads, directly or through a form. */
 export const inputOf = ({ clauses, fields }: RuleSearch, cell: number): number =>
   fields[fieldOf(clauses.table, cell)]?.input ?? 0;
 
@@ -82,7 +82,7 @@ export const failedCondition = (grounds: Grounds, row: number, cell: number): Fa
   };
 };
 
-/** What conditions on an input saw that failed. */
+/** The value that failed conditions on an input saw. */
 export const seenValue = (grounds: Grounds, input: CompiledInput | undefined, isOr: boolean): SeenValue => {
   const value = input === undefined ? undefined : readOwn(grounds.request.input, input.reader);
   if (input === undefined || value === undefined || value === null)
@@ -99,7 +99,7 @@ const shortened = (value: unknown): unknown => {
   return typeof value === 'object' ? 'an object' : value;
 };
 
-/** A default that refers to values is shown as the reference to whoever may not see them all. */
+/** A default that refers to values is shown as the reference to readers who may not see them all. */
 const shownInput = (value: unknown, { reader, fallback }: CompiledInput, grounds: Grounds): unknown => {
   const { given } = grounds.request;
   const isDefault = given !== undefined && readOwn(given, reader) === undefined;
@@ -115,7 +115,7 @@ const shownInput = (value: unknown, { reader, fallback }: CompiledInput, grounds
     : shortened(fallback.template);
 };
 
-/** Arguments as they are written where they are small, references with the values that the audience may see. */
+/** Arguments as written if they are small, with references replaced by the values that the audience may see. */
 const shownArguments = (args: readonly unknown[], grounds: Grounds): readonly unknown[] => {
   let left = MAX_ARGUMENTS - measureValue(args, MAX_ARGUMENTS);
   if (left < 0) return args.slice(0, MOST_ARGUMENTS).map(shortened);
@@ -130,7 +130,7 @@ const shownArguments = (args: readonly unknown[], grounds: Grounds): readonly un
   return shown as readonly unknown[]; // a list with other elements is a list
 };
 
-/** The value of a reference, where the audience may see it and all of its members. */
+/** The value of a reference, if the audience may see it and all of its members. */
 const visibleValue = (reference: object, { values, audience }: Grounds): StoredValue | undefined => {
   const stored = values.get(asReference(reference)?.id ?? '');
   if (audience === undefined || stored === undefined) return undefined;

@@ -13,29 +13,32 @@ import { type RuleFailure } from '../rule-outcome';
 /** One input and its clock, as formulas see them. */
 export interface Request {
   readonly input: Readonly<Record<string, unknown>>;
-  /** The input before defaults stepped in; absent where none did. */
+  /** The input before defaults were filled in; absent if there were none. */
   readonly given?: Readonly<Record<string, unknown>>;
   /** Epoch ms. */
   readonly now: number;
-  /** Allowance that is left for its formulas together. */
+  /** Remaining allowance of all its formulas. */
   readonly allowance: FormulaAllowance;
 }
 
 /**
- * Steps and UTF-16 units of text for all formulas of one evaluation: 20 and 4 formulas that use up all of their own budget, or a group of 10,000
- * rows with 200 steps each. Some five seconds at worst, where every step reads a dotted name of 32 parts.
+ * Steps and UTF-16 units of text for all formulas of one evaluation: 20 and 4 formulas that use up their own budget, or a group of 10,000 rows
+ * with 200 steps each. Some five seconds at worst, if every step reads a dotted name of 32 parts.
  */
 export const EVALUATION_ALLOWANCE = Object.freeze({ steps: 2_000_000, textLength: 4_000_000 });
 
 /** Input of an accumulator. */
 interface Accumulation {
-  /** Values of one output in the rows that matched, in their order. */
+  /** Values of one output in the matching rows, in order. */
   readonly values: readonly unknown[];
-  /** How many rows matched. */
+  /** Number of matching rows. */
   readonly rows: number;
 }
 
-/** Scope of a formula: outputs that already have a value, which hide inputs of the same key, and the input. Only own members of the input are seen. */
+/**
+ * Scope of a formula: the input, and outputs that already have a value, which hide inputs with the same key. Only own members of the input are
+ * visible.
+ */
 export const formulaScope = (
   rule: RuleParts,
   request: Request,
@@ -55,7 +58,7 @@ export const formulaScope = (
   },
 });
 
-/** Place of a formula: its row, if any, and its output. */
+/** Location of a formula: its row, if any, and its output. */
 interface CellLocation {
   /** Index in `conditions`; undefined for defaults and accumulators. */
   readonly row: number | undefined;
@@ -91,24 +94,24 @@ const formulaFailure = (problem: FormulaProblem, { row, column }: CellLocation):
   };
 };
 
-/** Values by position of the output, `NOTHING` where there is none. */
+/** Values by position of the output, `NOTHING` if there is none. */
 export type OutputValues =
   { readonly ok: true; readonly values: readonly unknown[] } | { readonly ok: false; readonly error: RuleFailure };
 
-/** Outputs of the row at a place, without defaults. Formulas see the values before theirs. */
+/** Outputs of the row at a place, without defaults. Formulas see the previous values. */
 export const valuesOfRow = (rule: RuleParts, place: number, request: Request): OutputValues => {
   const row = rule.rowIndexes[place];
   return fillIn(rule, request, (position) => ({ cell: rule.outputs[position]?.cells[place], row }));
 };
 
-/** Values, and the defaults of the outputs that have none. Formulas of defaults see all values before theirs. */
+/** Values, and the defaults of outputs without one. Formulas of defaults see all previous values. */
 export const withDefaults = (rule: RuleParts, given: readonly unknown[], request: Request): OutputValues =>
   fillIn(rule, request, (position) => {
     const value = given[position];
     return { cell: value === NOTHING ? rule.outputs[position]?.fallback : value, row: undefined };
   });
 
-/** The row at a place, with defaults: one pass, so that formulas of the row see defaults before theirs too. */
+/** The row at a place, with defaults: one pass, so that formulas of the row also see previous defaults. */
 export const valuesOfOnlyRow = (rule: RuleParts, place: number, request: Request): OutputValues => {
   const row = rule.rowIndexes[place];
   return fillIn(rule, request, (position) => {
@@ -135,7 +138,7 @@ const fillIn = (
   return { ok: true, values };
 };
 
-/** The answer that values make: dotted keys become nested objects. */
+/** Builds the answer from values: dotted keys become nested objects. */
 export const outputOf = (rule: RuleParts, values: readonly unknown[]): Record<string, unknown> => {
   const output: Record<string, unknown> = {};
   for (const [position, { path }] of rule.outputs.entries()) {
@@ -145,7 +148,7 @@ export const outputOf = (rule: RuleParts, values: readonly unknown[]): Record<st
   return output;
 };
 
-/** Whether what a row gives, or the defaults where no row matches, is the same for every input. */
+/** Whether the outputs of a row, or the defaults if no row matches, are the same for every input. */
 export const isConstant = (rule: RuleParts, place: number | undefined): boolean =>
   rule.outputs.every(({ cells, fallback }) => {
     const cell = place === undefined ? NOTHING : cells[place];

@@ -5,17 +5,17 @@ import { formulasOf, functionIdsOf, functionsCalledIn, withFunctionIds } from '.
 import { functionTextOf } from './read-formula';
 import { holdsReference, mapReferences, referencedName, type ValueLookUp } from './value-reference';
 
-/** A table whose references are by id, and the references for which there is no value. */
+/** A table whose references are by id, and the references that have no value. */
 interface Binding {
   readonly table: RuleTable;
   readonly problems: readonly RuleProblem[];
 }
 
 /**
- * Turns references as they are written (`{"$ref": name}`) into references as they are stored (`{"$rb": "globalValue", id, name}`), in arguments,
- * outputs and defaults, and notes the ids of the function values that formulas call in `settings.functions`. A name that is bound already
- * stays bound to the same value, so that renaming a value changes no rule. The table that is given is not changed. References to unknown
- * values stay as they are and are reported, at most 100; unknown function values are left to `checkRule`, which knows their place.
+ * Turns references as written (`{"$ref": name}`) into references as stored (`{"$rb": "globalValue", id, name}`), in arguments, outputs and
+ * defaults, and records the ids of the function values that formulas call in `settings.functions`. A name that is already bound stays bound to
+ * the same value, so that renaming a value changes no rule. The given table is not changed. References to unknown values stay unchanged and are
+ * reported, at most 100; unknown function values are left to `checkRule`, which knows their location.
  */
 export const bindValueReferences = (table: RuleTable, lookUp: ValueLookUp): Binding => {
   const binder = new Binder(lookUp);
@@ -41,7 +41,7 @@ class Binder {
     });
   }
 
-  /** A row without references is answered as it is. */
+  /** A row without references is returned unchanged. */
   bindRow(row: RuleRow, index: number): RuleRow {
     const { request = {}, response = {} } = row;
     const hasReference =
@@ -80,7 +80,7 @@ class Binder {
   }
 }
 
-/** Values that nest too deep are left to `checkRule`, which refuses them. */
+/** Values that nest too deeply are left to `checkRule`, which rejects them. */
 const mayBind = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !isTooDeep(value) && holdsReference(value);
 
@@ -88,7 +88,7 @@ const mapMembers = <T>(members: Readonly<Record<string, T>>, map: (member: T, ke
   Object.fromEntries(Object.entries(members).map(([key, member]) => [key, map(member, key)]));
 
 /**
- * Notes the ids of the function values that the formulas of a table call, and of those that these call in turn. Names that are bound already
+ * Records the ids of the function values that the formulas of a table call, directly or through other functions. Names that are already bound
  * stay so; others are looked up.
  */
 export const bindFunctions = (table: RuleTable, { byName, byId }: ValueLookUp): RuleTable => {

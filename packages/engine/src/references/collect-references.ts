@@ -3,14 +3,14 @@ import { formulaReferences, parseFormula } from '@decision/expressions';
 import { isTooDeep } from '../values/json-value';
 import { asReference, mapReferences, referencedName } from './value-reference';
 
-/** The values that a table needs: by id where they are bound, else by name. */
+/** The values that a table needs: by id if they are bound, otherwise by name. */
 interface TableReferences {
   readonly ids: ReadonlySet<string>;
-  /** Names of values that are referred to by name, and of functions that formulas call and that are not bound yet. */
+  /** Names of values that are referenced by name, and of functions that formulas call and that are not bound yet. */
   readonly names: ReadonlySet<string>;
 }
 
-/** Finds every reference of a table to a value. What nests too deep is left out: `checkRule` refuses it. */
+/** Finds every reference of a table to a value. Skips parts that nest too deeply: `checkRule` rejects them. */
 export const collectReferences = (table: RuleTable): TableReferences => {
   const bound = functionIdsOf(table);
   const ids = new Set<string>(bound.values());
@@ -34,7 +34,7 @@ export const collectReferences = (table: RuleTable): TableReferences => {
   return { ids, names };
 };
 
-/** The function values that a formula calls; none where it cannot be read. */
+/** The function values that a formula calls; none if it cannot be parsed. */
 export const functionsCalledIn = (formula: string): readonly string[] => {
   const parsing = parseFormula(formula);
   return parsing.ok ? formulaReferences(parsing.formula).functions : [];
@@ -60,7 +60,7 @@ export const formulasOf = ({
 };
 
 /**
- * Ids of function values by the names under which the formulas of a table call them. They stand in `settings.functions`, so that renaming a
+ * Ids of function values by the names under which the formulas of a table call them. They are stored in `settings.functions`, so that renaming a
  * value breaks no formula.
  */
 export const functionIdsOf = ({ settings }: RuleTable): ReadonlyMap<string, string> => {

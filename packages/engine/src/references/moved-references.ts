@@ -4,19 +4,20 @@ import { functionIdsOf, functionsCalledIn } from './collect-references';
 import { functionTextOf } from './read-formula';
 import { asReference, type StoredValue } from './value-reference';
 
-/** Values that the author of a change of the table does not see, or not wholly. */
+/** Values that the author of a table change cannot see, or cannot see completely. */
 export interface HiddenValues {
   readonly size: number;
   readonly has: (id: string) => boolean;
   /** Visible lists with a hidden member. */
   readonly hasPartly: (id: string) => boolean;
-  /** Values that the table is bound to, hidden ones too. */
+  /** Values to which the table is bound, including hidden ones. */
   readonly get: (id: string) => StoredValue | undefined;
 }
 
 /**
- * References to hidden values that do not stand where they stood in the stored table: in the same column and the same cell, default or formula, unchanged. Rows
- * may change their order; a cell may not stand more often than it did. Both tables are bound, and neither nests too deep. Of what is found, at most 100.
+ * References to hidden values that moved from their location in the stored table: the same column and the same cell, default or formula,
+ * unchanged. Rows may change their order; a cell may not occur more often than before. Both tables are bound, and neither nests too deeply.
+ * Reports at most 100.
  */
 export const problemsOfMovedReferences = (
   table: RuleTable,
@@ -42,7 +43,7 @@ export const problemsOfMovedReferences = (
 
 /** A part of a table that refers to a hidden value. */
 interface HiddenReference {
-  /** The same for parts that say the same in the same column. */
+  /** Equal for parts with the same content in the same column. */
   readonly key: string;
   readonly location: TableLocation;
   readonly id: string;
@@ -100,7 +101,7 @@ function* inValue(
 ): Generator<HiddenReference> {
   if (typeof value !== 'object' || value === null) return;
   let found: { readonly id: string; readonly name: string } | undefined;
-  // The name in a reference is only for reading.
+  // The name in a reference is for readers only.
   const text = JSON.stringify(value, (_key, part: unknown) => {
     const reference = asReference(part);
     if (reference === undefined) return part;
@@ -111,7 +112,7 @@ function* inValue(
   if (found !== undefined) yield { key: JSON.stringify([...where, text]), location, ...found, isCall: false };
 }
 
-/** Reads which formulas reach a hidden function, by themselves or through functions that they call. */
+/** Finds the formulas that call a hidden function, directly or through other functions. */
 const formulaReader = (table: RuleTable, hidden: HiddenValues): ReadFormula => {
   const ids = functionIdsOf(table);
   const isAnyHidden = [...ids.values()].some(hidden.has);

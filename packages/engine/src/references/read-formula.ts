@@ -15,7 +15,7 @@ type FormulaReading =
   | { readonly ok: true; readonly formula: CompiledFormula }
   | { readonly ok: false; readonly problems: readonly FormulaProblem[] };
 
-/** Parses, checks and compiles a formula for the place where it stands. */
+/** Parses, checks and compiles a formula for its location. */
 export const readFormula = (text: string, scope: CheckScope, patterns: PatternAllowance): FormulaReading => {
   if (patterns.isSpent) return { ok: false, problems: [tooManyPatterns(text)] };
   const parsing = parseFormula(text);
@@ -36,11 +36,11 @@ const tooManyPatterns = (text: string): FormulaProblem => {
   return { code: 'formula_too_large', message, position: 0, length: line.length, line: 1, column: 1, caret };
 };
 
-/** Formulas that stand in many rows of a column are read once. */
+/** Reads a formula that occurs in many rows of a column once. */
 export class FormulaReader {
   private readonly known = new Map<string, FormulaReading>();
 
-  /** The scope is asked for with the first formula: most columns have none. */
+  /** The scope is requested with the first formula: most columns have none. */
   constructor(
     private readonly scope: () => CheckScope,
     private readonly patterns: PatternAllowance,
@@ -55,7 +55,7 @@ export class FormulaReader {
   }
 }
 
-/** A function value that cannot be called, by the name under which formulas call it; `fault` ends a sentence about it. */
+/** A function value that cannot be called, by its name in formulas; `fault` ends a sentence about it. */
 interface FunctionFault {
   readonly name: string;
   readonly fault: string;
@@ -89,10 +89,10 @@ export const readFunctionValues = (
   return { functions, faults };
 };
 
-/** A name is sought among all of them each time that a formula reads it. */
+/** A bound because each access to a name in a formula searches all parameters. */
 const MAX_PARAMETERS = 100;
 
-/** The function that a value holds, or what is wrong with it, as the end of a sentence. */
+/** The function in a value, or its fault, as the end of a sentence. */
 export const functionTextOf = (stored: StoredValue | undefined): FunctionText | string => {
   if (stored === undefined) return 'does not exist';
   const { type, value } = stored;
@@ -103,7 +103,10 @@ export const functionTextOf = (stored: StoredValue | undefined): FunctionText | 
   return { parameters, formula: String(value['formula']) };
 };
 
-/** The first fault of a function that is to be stored, as a sentence; undefined where there is none. Functions that it calls are not looked at: rules say which those are. */
+/**
+ * The first fault of a function to be stored, as a sentence; undefined if there is none. Does not check the functions that it calls: these
+ * depend on the rule.
+ */
 export const checkFunctionText = ({ parameters, formula }: FunctionText): string | undefined => {
   const twice = parameters.find((name, index) => parameters.indexOf(name) !== index);
   if (twice !== undefined) return `The parameter "${twice}" stands twice; remove one.`;

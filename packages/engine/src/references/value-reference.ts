@@ -1,7 +1,7 @@
 import { measureValue } from '@decision/expressions';
 import { frozenCopy, isObject, isTooDeep } from '../values/json-value';
 
-/** A value of the workspace, which rules refer to by its id. */
+/** A value of the workspace. Rules refer to it by its id. */
 export interface StoredValue {
   readonly id: string;
   /** Only for messages: a value may be renamed. */
@@ -10,8 +10,8 @@ export interface StoredValue {
   readonly type: string;
   readonly value: unknown;
   /**
-   * Groups that may see the value, and those of each value that it holds as a member: who is restricted to groups sees it where he shares
-   * one with each of these lists. Without it, only who is not restricted does.
+   * Groups that may see the value, and those of each value that it contains as a member: a reader who is restricted to groups sees it if he
+   * shares a group with each of these lists. Without the lists, only unrestricted readers see it.
    */
   readonly audiences?: readonly (readonly string[])[] | undefined;
 }
@@ -23,40 +23,40 @@ export interface FunctionText {
 }
 
 /**
- * Source of the values of rules. It has archived values too: published rules go on using them. `revision` changes whenever a value may have changed;
- * rules look values up again when they see that it has.
+ * Source of the values of rules. It includes archived values: published rules continue to use them. `revision` changes whenever a value may have
+ * changed; rules then look up their values again.
  */
 export interface ValueSource {
   readonly revision: number | string;
   readonly get: (id: string) => StoredValue | undefined;
 }
 
-/** How values are found when a table is bound to them, among those that the writer may use. */
+/** Lookups of the values that the writer may use, for binding a table. */
 export interface ValueLookUp {
-  /** Finds values that may be referred to anew. */
+  /** Finds values for new references. */
   readonly byName: (name: string) => StoredValue | undefined;
-  /** Finds values to which the table is bound already. */
+  /** Finds values to which the table is already bound. */
   readonly byId: (id: string) => StoredValue | undefined;
 }
 
-/** A reference as it is stored: by id. The name is that at the time of writing. */
+/** A reference as stored: by id. The name is that at the time of writing. */
 export interface ValueReference {
   readonly $rb: 'globalValue';
   readonly id: string;
   readonly name?: string;
 }
 
-/** A reference as it is stored, or undefined. */
+/** A reference as stored, or undefined. */
 export const asReference = (value: unknown): ValueReference | undefined =>
   isObject(value) && value['$rb'] === 'globalValue' && typeof value['id'] === 'string'
-    ? (value as unknown as ValueReference) // its two members have just been looked at
+    ? (value as unknown as ValueReference) // its two members were just checked
     : undefined;
 
-/** The name of a reference as it is written, or undefined. */
+/** The name of a reference as written, or undefined. */
 export const referencedName = (value: unknown): string | undefined =>
   isObject(value) && typeof value['$ref'] === 'string' && Object.keys(value).length === 1 ? value['$ref'] : undefined;
 
-/** Whether a value is a reference of either form, or holds one. */
+/** Whether a value is or contains a reference of either form. */
 export const holdsReference = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(holdsReference);
@@ -64,7 +64,7 @@ export const holdsReference = (value: unknown): boolean => {
   return Object.values(value).some(holdsReference);
 };
 
-/** Replaces each reference in a value by what `replace` makes of it; what holds none is answered as it is. Looks at each part once. */
+/** Replaces each reference in a value by the result of `replace`; returns a value without references unchanged. Visits each part once. */
 export const mapReferences = (value: unknown, replace: (reference: object) => unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (asReference(value) !== undefined || referencedName(value) !== undefined) return replace(value);
@@ -78,10 +78,10 @@ export const mapReferences = (value: unknown, replace: (reference: object) => un
     : value;
 };
 
-/** Why the references of a place have no value. */
+/** Why the references at a location have no value. */
 interface Unresolved {
   readonly code: 'unbound_value' | 'unknown_value' | 'too_deep' | 'too_large';
-  /** The end of a sentence about the place of the reference. */
+  /** The end of a sentence about the location of the reference. */
   readonly fault: string;
 }
 
@@ -89,19 +89,19 @@ type Resolution =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly unresolved: Unresolved };
 
 /**
- * Elements, members and UTF-16 units of all that the references of one table may stand for. A place that names one large value many times
- * is small as it is written; places that are written alike count once.
+ * Maximum number of elements, members and UTF-16 units in all resolved references of one table. A location that references one large value many
+ * times is small as written; locations with the same text count once.
  */
 const MAX_RESOLVED_SIZE = 10_000_000;
 
-/** Puts values in the place of their references, for all places of one table. What it answers is frozen where it holds a reference. */
+/** Replaces references by their values, for all locations of one table. Results that contained a reference are frozen. */
 export class ValueResolver {
   private readonly known = new Map<string, Resolution>();
   private left = MAX_RESOLVED_SIZE;
 
   constructor(private readonly source: ValueSource | undefined) {}
 
-  /** The value must not nest deeper than tables may. What holds no reference is answered as it is. */
+  /** The value must not nest deeper than tables may. A value without references is returned unchanged. */
   resolve(value: unknown): Resolution {
     if (!holdsReference(value)) return { ok: true, value };
     const text = JSON.stringify(value);
