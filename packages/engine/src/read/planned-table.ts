@@ -9,10 +9,10 @@ export interface PlannedCell {
   /** Position in `requestSchema`. */
   readonly field: number;
   readonly operator: Operator;
-  /** As they are written. */
+  /** The arguments as written. */
   readonly args: readonly unknown[];
   readonly condition: Condition;
-  /** Whether arguments refer to values, so that the condition changes with them. */
+  /** Whether arguments refer to values, so that the condition changes with these values. */
   readonly isMoving: boolean;
 }
 
@@ -25,14 +25,14 @@ export type PlannedOutput =
 export interface PlannedRow {
   /** Index in `conditions`. */
   readonly index: number;
-  /** A row that is not takes no part, but it may be the one that gives its group its place. */
+  /** A disabled row does not take part, but it may determine the place of its group. */
   readonly isEnabled: boolean;
   readonly priority: number;
   readonly groupId: string | undefined;
   readonly isOr: boolean;
   readonly schedule: Schedule | undefined;
   readonly cells: readonly PlannedCell[];
-  /** By position in `responseSchema`; undefined where the row gives nothing. */
+  /** By position in `responseSchema`; undefined if the row has no output there. */
   readonly outputs: readonly (PlannedOutput | undefined)[];
 }
 
@@ -46,11 +46,11 @@ export interface PlannedField {
 export interface PlannedGroup {
   readonly id: string;
   readonly policy: HitPolicy;
-  /** By position in `responseSchema`: how the values of the matching rows become one. */
+  /** By position in `responseSchema`: how the values of the matching rows are combined. */
   readonly accumulators: ReadonlyMap<number, CompiledFormula>;
 }
 
-/** A table that has been read: everything in it is known to be well-formed. */
+/** A table that has been read: everything in it is well-formed. */
 export interface PlannedTable {
   readonly inputs: readonly PlannedField[];
   readonly outputs: readonly PlannedField[];

@@ -5,11 +5,11 @@ import { readFormula } from '../references/read-formula';
 import { offeredNames, pointerPart, type ProblemList, shownName } from '../rule-problem';
 import { type PlannedGroup } from './planned-table';
 
-/** Names that formulas of accumulators can use beside inputs: the values of their column in the rows that matched, and how many rows did. */
+/** Names in formulas of accumulators, in addition to inputs: the values of their column in the matching rows, and the number of these rows. */
 export const ACCUMULATOR_VALUES = '$values';
 export const ACCUMULATOR_ROWS = '$rows';
 
-/** Named accumulators, as the formulas that they stand for. */
+/** Named accumulators, with their formulas. */
 const NAMED: ReadonlyMap<string, string> = new Map([
   ['sum', 'sum($values)'],
   ['min', 'min($values)'],
@@ -76,7 +76,7 @@ const readAccumulators = (
   return compiled;
 };
 
-/** A misspelt name of an accumulator reads as a formula; both are offered. */
+/** A misspelt name of an accumulator is read as a formula; the message offers both. */
 const withNames = <P extends { readonly message: string }>(problem: P): P => ({
   ...problem,
   message: `${problem.message}; an accumulator is one of ${accumulatorNames.join(', ')}, or a formula over ${ACCUMULATOR_VALUES}`,

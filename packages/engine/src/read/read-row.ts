@@ -19,7 +19,7 @@ export interface CellContext {
   readonly problems: ProblemList;
 }
 
-/** Reads one condition; undefined where it matches everything, or has problems. */
+/** Reads one condition; undefined if it matches everything, or has problems. */
 const readCell = (
   { type }: RuleField,
   field: number,
@@ -79,14 +79,14 @@ export interface PositionedField {
 interface RowContext extends CellContext {
   readonly inputs: ReadonlyMap<string, PositionedField>;
   readonly outputs: ReadonlyMap<string, PositionedField>;
-  /** By position of the output: reads formulas that see all inputs and the outputs before it. */
+  /** By position of the output: reads formulas that see all inputs and the previous outputs. */
   readonly formulas: readonly FormulaReader[];
   readonly groupIds: ReadonlySet<string>;
-  /** Ids seen so far and the rows that have them; reading a row adds to it. */
+  /** Ids seen so far, with their rows; reading a row adds to it. */
   readonly rowIds: Map<string, number>;
 }
 
-/** Reads one row, in the order in which a reader meets its problems. */
+/** Reads one row; problems are in reading order. */
 export const readRow = (row: RuleRow, index: number, context: RowContext): PlannedRow => {
   const { settings } = row;
   checkId(row, index, context);
@@ -150,7 +150,7 @@ const readOutputs = (
   return outputs;
 };
 
-/** Undefined where the cell gives nothing: it has no value, or is an empty formula. */
+/** Undefined if the cell has no value or an empty formula. */
 const readOutputCell = (
   { field, position }: PositionedField,
   { value }: ResponseCell,
@@ -166,7 +166,7 @@ const readOutputCell = (
   return undefined;
 };
 
-/** Reads a value that stands in a table for an output, or as its default. */
+/** Reads a value of a table for an output, or its default. */
 export const readOutputValue = (
   value: unknown,
   location: TableLocation,

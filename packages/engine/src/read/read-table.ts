@@ -10,10 +10,10 @@ import { type PlannedField, type PlannedOutput, type PlannedTable } from './plan
 import { readGroups } from './read-groups';
 import { type CellContext, type PositionedField, readOutputFormula, readOutputValue, readRow } from './read-row';
 
-/** Longer keys would nest objects deeper than outputs may be. */
+/** Longer keys would nest objects deeper than outputs allow. */
 const MAX_KEY_PARTS = 32;
 
-/** Checks the keys of one side of a table: each once, made of parts, and no output within another. */
+/** Checks the keys of one side of a table: unique, with valid parts, and no output within another. */
 const checkFieldKeys = (
   side: 'requestSchema' | 'responseSchema',
   fields: readonly RuleField[],
@@ -40,7 +40,7 @@ const checkFieldKeys = (
   if (side === 'responseSchema') checkCollisions(fields, seen, problems);
 };
 
-/** `a` and `a.b` cannot both be outputs: one is a value where the other needs an object. */
+/** `a` and `a.b` cannot both be outputs: one is a value where the other requires an object. */
 const checkCollisions = (fields: readonly RuleField[], keys: ReadonlySet<string>, problems: ProblemList): void => {
   for (const [index, { key }] of fields.entries()) {
     const outer = beginningsOf(key).find((beginning) => keys.has(beginning));
@@ -57,14 +57,14 @@ const beginningsOf = (key: string): readonly string[] => {
 };
 
 interface TableReading {
-  /** Meant to be used only where there are no problems. */
+  /** Only to be used if there are no problems. */
   readonly planned: PlannedTable;
   readonly problems: ProblemList;
 }
 
 /**
- * Reads a whole table; every row is looked at, also those that are disabled, until there are too many problems. Whatever could not be
- * executed is a problem: docs/adr/0008-refuse-what-is-not-executed.md.
+ * Reads a whole table, including disabled rows, until there are too many problems. Everything that could not be executed is a problem:
+ * docs/adr/0008-refuse-what-is-not-executed.md.
  */
 export const readTable = (table: RuleTable, values: ValueSource | undefined): TableReading => {
   const problems = new ProblemList();
@@ -109,7 +109,7 @@ export const readTable = (table: RuleTable, values: ValueSource | undefined): Ta
   return { planned, problems };
 };
 
-/** Rows times outputs: every row has a place for each output, also one that is written as `{}`. */
+/** Rows times outputs: every row has a cell for each output, even if it is written as `{}`. */
 const MAX_OUTPUT_CELLS = 5_000_000;
 
 const checkSize = ({ conditions, responseSchema }: RuleTable, problems: ProblemList): void => {
@@ -132,7 +132,7 @@ const readRows = (table: RuleTable, context: Parameters<typeof readRow>[2]): Pla
 const positioned = (fields: readonly RuleField[]): ReadonlyMap<string, PositionedField> =>
   new Map(fields.map((field, position) => [field.key, { field, position }]));
 
-/** Scopes of formulas, by their place. */
+/** Scopes of formulas, by location. */
 interface Scopes {
   readonly ofInputs: () => CheckScope;
   /** All inputs, and the outputs before a position. */
@@ -166,7 +166,7 @@ const readField = (
   context: CellContext,
 ): PlannedField => ({ key: field.key, type: field.type, fallback: readFallback(field, path, reader, context) });
 
-/** A computed default goes before a constant one. */
+/** A computed default takes precedence over a constant one. */
 const readFallback = (
   { key, defaultValue, defaultComputedValue }: RuleField,
   path: string,

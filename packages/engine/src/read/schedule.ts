@@ -18,8 +18,8 @@ interface Window {
 }
 
 /**
- * Windows of days (0 is Sunday) and times, all UTC; one of them suffices. No windows: always in force. A window whose end lies before its
- * start goes on past midnight and belongs to the day on which it began. Equal start and end mean the whole day.
+ * Windows of days (0 is Sunday) and times, all UTC; one matching window suffices. No windows: always in force. A window that ends before its
+ * start continues past midnight and belongs to the day on which it started. Equal start and end mean the whole day.
  */
 export const readSchedule = (
   windows: readonly ScheduleWindow[] | null | undefined,

@@ -16,17 +16,17 @@ const FOLDED: Comparison = {
     (typeof right === 'string' && mayFoldAlike(left.length, right.length) && fold(left) === fold(right)),
 };
 
-/** Folding at most triples a text and never shortens it, so that lengths further apart need no look at the characters. */
+/** Folding at most triples a text and never shortens it, so texts whose lengths differ more are unequal. */
 const mayFoldAlike = (left: number, right: number): boolean =>
   left <= right * MOST_GROWTH && right <= left * MOST_GROWTH;
 const MOST_GROWTH = 3;
 
-/** Key of a JSON value in a Set or Map: equal values have the same key, others never do. */
+/** Key of a JSON value in a Set or Map: two values have the same key if and only if they are equal. */
 export type ValueKey = string | number | boolean | null;
 /** Makes the key of a value. Linear in its size, except that the keys of objects are sorted. */
 export type KeyOf = (value: unknown) => ValueKey;
 
-/** Begins the key of a text that itself begins with one of these marks, and of a list or object. */
+/** Prefix of the key of a list, an object, or a text that starts with one of these marks. */
 const TEXT_MARK = '\u0000';
 const COMPOSITE_MARK = '\u0001';
 
@@ -47,7 +47,7 @@ const makeKey = (value: unknown, spell: (text: string) => string): ValueKey => {
   return COMPOSITE_MARK + canonicalText(value, spell);
 };
 
-/** Text to be written as it is, between values that are yet to be written. */
+/** Text to write verbatim, between values that are not written yet. */
 class Verbatim {
   constructor(readonly text: string) {}
 }
@@ -56,7 +56,7 @@ const COMMA = new Verbatim(',');
 const LIST_END = new Verbatim(']');
 const OBJECT_END = new Verbatim('}');
 
-/** JSON with sorted keys; without recursion, so that depth does not matter. */
+/** JSON with sorted keys; without recursion, so any depth works. */
 const canonicalText = (root: object, spell: (text: string) => string): string => {
   const parts: string[] = [];
   const pending: unknown[] = [root];

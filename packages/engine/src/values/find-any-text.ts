@@ -1,6 +1,6 @@
 import { type HoldsText, searchFor } from '@decision/values';
 
-/** So many parts are sought one after the other, which the platform does faster than one pass for all. */
+/** Up to this number, the parts are searched one by one, which is faster on the platform than one pass for all. */
 const FEW_PARTS = 16;
 
 /** Prepares a search for any of several parts: linear in the text and in the parts, times the logarithm of the number of parts. */
@@ -12,7 +12,7 @@ export const searchForAny = (parts: readonly string[]): HoldsText => {
   return (text) => searches.some((holds) => holds(text));
 };
 
-/** After Aho and Corasick: one pass over the text, however many parts there are. */
+/** The algorithm of Aho and Corasick: one pass over the text for any number of parts. */
 const automatonSearch = (sorted: readonly string[]): HoldsText => {
   const automaton = new Automaton(sorted);
   return (text) => {
@@ -29,15 +29,15 @@ const ROOT = 0;
 const NONE = -1;
 
 /**
- * The tree of all beginnings of the parts. States are numbered level by level, so that the children of a state stand next to each other,
- * in the order of their units.
+ * The trie of all prefixes of the parts. States are numbered level by level, so that the children of a state are adjacent, in the order of their
+ * units.
  */
 class Automaton {
   /** By state: the unit that leads to it. */
   private readonly units: Uint16Array;
-  /** By state: its first child; those of the next state follow its last. */
+  /** By state: its first child; the children of the next state follow its last. */
   private readonly children: Int32Array;
-  /** By state: the longest other beginning with which it ends. */
+  /** By state: its longest proper suffix that is also a prefix of a part. */
   private readonly fallbacks: Int32Array;
   private readonly ends: Uint8Array;
 
@@ -54,7 +54,7 @@ class Automaton {
     return this.ends[state] === 1;
   }
 
-  /** The longest beginning of a part with which the text ends, when a unit is added to it. */
+  /** The longest prefix of a part with which the text ends after a unit is appended. */
   next(before: number, unit: number): number {
     let state = before;
     for (;;) {
@@ -77,7 +77,7 @@ class Automaton {
     return low < end && this.units[low] === unit ? low : NONE;
   }
 
-  /** Adds the states level by level. A part that begins with another is not followed to its end: the other is found first. */
+  /** Adds the states level by level. A part that has another part as its prefix is not followed to its end: the other is found first. */
   private grow(sorted: readonly string[]): void {
     let states = 1;
     let level: readonly Range[] = [{ state: ROOT, from: 0, to: sorted.length }];
@@ -97,7 +97,7 @@ class Automaton {
     }
   }
 
-  /** Adds the child to which the first part of a range leads; answers where the parts that lead to it end. */
+  /** Adds the child to which the first part of a range leads; returns the end of the parts that lead to it. */
   private addChild(sorted: readonly string[], { state, from, to }: Range, child: number, depth: number): number {
     const unit = sorted[from]?.charCodeAt(depth) ?? 0;
     let end = from + 1;
@@ -111,7 +111,7 @@ class Automaton {
   }
 }
 
-/** A state, and the parts that begin with it. */
+/** A state, and the parts that start with its prefix. */
 interface Range {
   readonly state: number;
   readonly from: number;

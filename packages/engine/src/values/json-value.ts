@@ -18,7 +18,7 @@ export const valueTypeOf = (value: unknown): ValueType => {
   }
 };
 
-/** Whether a value is an object with members of its own: not null and no list. */
+/** Whether a value is an object with members: neither null nor a list. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -40,10 +40,10 @@ export const describeType = (type: ValueType | FieldType | 'generic'): string =>
   }
 };
 
-/** Lists and objects within one another that a table may hold in one place: what is deeper is refused, so that the rest may recurse. */
+/** Maximum nesting of lists and objects in a table: deeper values are rejected, so that other code may recurse. */
 export const MAX_DEPTH = 100;
 
-/** Whether lists and objects stand deeper within one another than a bound. Does not recurse. */
+/** Whether lists and objects are nested deeper than a bound. Does not recurse. */
 export const isTooDeep = (value: unknown, bound = MAX_DEPTH): boolean => {
   if (typeof value !== 'object' || value === null) return false;
   let level: readonly object[] = [value];
@@ -61,7 +61,7 @@ const addContainers = (container: object, found: object[]): void => {
   for (const part of parts) if (typeof part === 'object' && part !== null) found.push(part);
 };
 
-/** A copy of a JSON value, no deeper than tables may be, that nobody can change: compiled rules are shared between requests. */
+/** An immutable copy of a JSON value, no deeper than tables may be: compiled rules are shared between requests. */
 export const frozenCopy = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));

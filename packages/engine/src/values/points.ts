@@ -3,7 +3,7 @@ import { DAY, instantOf } from '@decision/values';
 const double = new Float64Array(1);
 const bits = new BigInt64Array(double.buffer);
 
-/** The smallest number that is larger. Doubles are discrete, so "above b" is "from `nextAbove(b)` on": all bounds can be closed. */
+/** The next larger number. Doubles are discrete, so "above b" is "from `nextAbove(b)` on": all bounds can be closed. */
 export const nextAbove = (value: number): number => {
   if (Number.isNaN(value) || value === Infinity) return value;
   if (value === 0) return Number.MIN_VALUE;
@@ -12,10 +12,10 @@ export const nextAbove = (value: number): number => {
   return double[0];
 };
 
-/** The largest number that is smaller. */
+/** The next smaller number. */
 export const nextBelow = (value: number): number => -nextAbove(-value);
 
-/** Meaning of a date argument: both ends in epoch ms, both included. */
+/** Meaning of a date argument: both ends in epoch ms, inclusive. */
 export interface DateSpan {
   readonly low: number;
   readonly high: number;
