@@ -9,7 +9,7 @@ import { parseVersion, parseVersionRange, type Version, type VersionRange } from
 /** Type of an argument for editors. `generic` is any JSON value. */
 export type ArgumentType = 'string' | 'number' | 'boolean' | 'date' | 'list' | 'object' | 'generic';
 
-/** State shared by the readings of arguments: patterns that stand in many rows of a table are compiled once. */
+/** State shared by all argument readers: patterns that occur in many rows of a table are compiled once. */
 export interface ArgumentContext {
   readonly readPattern: PatternReader;
 }
@@ -19,7 +19,7 @@ export type Reading<T> =
   /** `fault` ends a sentence such as "The argument start ...". */
   | { readonly ok: false; readonly code: RuleProblemCode; readonly fault: string };
 
-/** An argument of an operator: how an editor sees it, and how its JSON value becomes what the operator works with. */
+/** An argument of an operator: its description for editors, and the conversion of its JSON value for the operator. */
 export interface Argument<T = unknown> {
   readonly name: string;
   readonly type: ArgumentType;
@@ -36,7 +36,7 @@ const refuse = (fault: string, code: RuleProblemCode = 'invalid_argument'): Read
 const wrongType = (type: ArgumentType, value: unknown): Reading<never> =>
   refuse(`must be ${describeType(type)}, but is ${describeType(valueTypeOf(value))}`, 'wrong_argument_type');
 
-/** An argument of one type, which may have to pass a further reading. */
+/** An argument of one type, with an optional further check. */
 const typed =
   <Base>(type: ArgumentType, isBase: (value: unknown) => value is Base) =>
   <T>(name: string, read: (value: Base, context: ArgumentContext) => Reading<T>): Argument<T> => ({
@@ -63,7 +63,7 @@ const listOf =
   (name: string): Argument<readonly T[]> =>
     listArgument(name, (values) => {
       const wrong = values.findIndex((value) => valueTypeOf(value) !== type);
-      if (wrong < 0) return accept(values as readonly T[]); // every element has just been looked at
+      if (wrong < 0) return accept(values as readonly T[]); // every element was just checked
       const came = describeType(valueTypeOf(values[wrong]));
       return refuse(`must hold nothing but ${type}s, but its element ${wrong} is ${came}`, 'wrong_argument_type');
     });
@@ -123,7 +123,7 @@ export const versionRange = (name: string): Argument<VersionRange> =>
 
 const SHOWN_LENGTH = 60;
 
-/** A value as it may stand in a message. */
+/** A value as shown in a message. */
 const shown = (value: string | number): string =>
   typeof value === 'string' && value.length > SHOWN_LENGTH
     ? `${JSON.stringify(value.slice(0, SHOWN_LENGTH))}...`

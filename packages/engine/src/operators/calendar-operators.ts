@@ -16,7 +16,7 @@ const relative = (
   passes: ValueTest<number>,
 ): Operator => operator({ op, args: [], meaning, example: [[], matches, misses], condition: () => test(passes) });
 
-/** Operators that ask on which side of the clock of the request a value lies. */
+/** Operators that compare a value with the clock of the request. */
 export const clockOperators: readonly Operator[] = [
   relative(
     'is in the past',
@@ -32,13 +32,13 @@ export const clockOperators: readonly Operator[] = [
   ),
 ];
 
-/** Whether a value lies the given number of periods after that of the clock. */
+/** Whether a value lies the given number of periods after the period of the clock. */
 const inPeriod =
   (periodOf: (instant: number) => number, offset: number): ValueTest<number> =>
   (value, now) =>
     periodOf(value) === periodOf(now) + offset;
 
-/** Operators on the day, week, month and year of the clock of the request, UTC; weeks begin on Monday. */
+/** Operators on the day, week, month and year of the clock of the request, UTC; weeks start on Monday. */
 export const periodOperators: readonly Operator[] = [
   relative(
     'is today',

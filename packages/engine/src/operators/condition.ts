@@ -1,17 +1,17 @@
 import { compareVersions, type Version } from './version';
 
 /**
- * Whether a value matches. It is only asked about values of the field's type: texts for strings, epoch ms for dates. `now` is the
- * one clock of the request, epoch ms.
+ * Whether a value matches. It is only called for values of the field's type: texts for strings, epoch ms for dates. `now` is the one clock of
+ * the request, epoch ms.
  */
 export type ValueTest<V> = (value: V, now: number) => boolean;
 
 /**
- * Form of a value that a condition reads. Each form of an input is computed at most once for an evaluation, however many rows ask for it.
- * - `value`: the value as it is.
+ * Form of a value that a condition reads. Each form of an input is computed at most once per evaluation, for any number of rows.
+ * - `value`: the value itself.
  * - `folded`: a text without its case.
  * - `length`: the characters of a text, the elements of a list; a point on a line.
- * - `version`: the version that a text is. A text that is none matches no condition on this form, those that say no included.
+ * - `version`: the parsed version of a text. A text that is not a version matches no condition on this form, not even a negated one.
  */
 export type Form = 'value' | 'folded' | 'length' | 'version';
 
@@ -22,8 +22,8 @@ export interface VersionBound {
 }
 
 /**
- * How a form is compared, as data that an index can sort. Numbers, dates (epoch ms), lengths and booleans (0 and 1) are points on a
- * line; bounds are included. Only `any` and `absent` match null and missing values; nothing but `any` matches a value of another type.
+ * How a form is compared, as data that an index can sort. Numbers, dates (epoch ms), lengths and booleans (0 and 1) are points on a line; bounds
+ * are inclusive. Only `any` and `absent` match null and missing values; only `any` matches a value of another type.
  */
 export type Comparison<V = unknown> =
   | { readonly kind: 'any' }
@@ -42,25 +42,25 @@ export type Comparison<V = unknown> =
   | {
       readonly kind: 'test';
       readonly test: ValueTest<V>;
-      /** Steps that one character of the text may cost; only of regular expressions. */
+      /** Steps that one character of the text may cost; only for regular expressions. */
       readonly costPerCharacter?: number;
     };
 
-/** Condition of one cell: a form of it, `value` where none is named, and how that is compared. */
+/** Condition of one cell: a form of the value, `value` by default, and its comparison. */
 export type Condition<V = unknown> = Comparison<V> & { readonly form?: Form };
 
 export const within = (low: number, high: number): Condition => ({ kind: 'within', low, high });
 export const outside = (low: number, high: number): Condition => ({ kind: 'outside', low, high });
 export const test = <V>(valueTest: ValueTest<V>): Condition<V> => ({ kind: 'test', test: valueTest });
 
-/** The same comparison of another form of the value. */
+/** The same comparison on another form of the value. */
 export const ofForm = (form: Form, condition: Condition): Condition => ({ ...condition, form });
 
-/** A test of another form of the value; `F` is what the form gives. */
+/** A test on another form of the value; `F` is the type of the form. */
 export const testOfForm = <F>(form: Form, formTest: ValueTest<F>): Condition => ({
   form,
   kind: 'test',
-  test: formTest as ValueTest<unknown>, // it is asked about that form alone
+  test: formTest as ValueTest<unknown>, // it is called for that form alone
 });
 
 /** The opposite among values of the field's type. */
@@ -94,7 +94,7 @@ export const negate = <V>(condition: Condition<V>): Condition<V> => {
   }
 };
 
-/** A condition as one test of the form that it names: what every faster way to ask it must agree with. */
+/** A condition as one test of its form: the reference for every faster evaluation. */
 export const testOf = (condition: Condition<never>): ValueTest<unknown> => {
   switch (condition.kind) {
     case 'within':
@@ -114,9 +114,9 @@ export const testOf = (condition: Condition<never>): ValueTest<unknown> => {
     case 'ends with':
       return (value) => (value as string).endsWith(condition.text); // both forms are texts
     case 'versions':
-      return (value) => liesBetween(value as Version, condition); // what the form gives
+      return (value) => liesBetween(value as Version, condition); // the type of the form
     case 'test':
-      return condition.test as ValueTest<unknown>; // it is asked about values of its form alone
+      return condition.test as ValueTest<unknown>; // it is called for values of its form alone
     case 'any':
       return () => true;
     case 'absent':

@@ -7,7 +7,10 @@ const SYMBOLS = new Set([..."!#$%&'*+/=?^_`{|}~-"].map((symbol) => symbol.charCo
 
 const isAtomUnit = (unit: number): boolean => isAsciiLetter(unit) || isDigit(unit) || SYMBOLS.has(unit);
 
-/** The domain of a mail address in lower case; undefined where the text is none. Quoted local parts and address literals are not accepted. */
+/**
+ * The domain of a mail address in lower case; undefined if the text is not a mail address. Quoted local parts and address literals are not
+ * accepted.
+ */
 const domainOf = (text: string): string | undefined => {
   const at = text.length <= MAX_ADDRESS ? text.lastIndexOf('@') : -1;
   if (at < 1 || at > MAX_LOCAL) return undefined;
@@ -21,7 +24,7 @@ const domainOf = (text: string): string | undefined => {
 
 const isEmailAddress = (text: string): boolean => domainOf(text) !== undefined;
 
-/** A mail address at a provider where anybody gets one. */
+/** A mail address at a provider that is open to everybody. */
 const isPersonalEmailAddress = (text: string): boolean => {
   const domain = domainOf(text);
   return domain !== undefined && personalMailDomains.has(domain);
@@ -34,8 +37,8 @@ const isWorkEmailAddress = (text: string): boolean => {
 };
 
 /**
- * Domains at which anybody can get a mail address: the large providers and access providers. It cannot be complete; a domain that is
- * missing counts as one of work.
+ * Domains that offer mail addresses to everybody: the large providers and access providers. The list cannot be complete; a missing domain counts
+ * as a work domain.
  */
 const personalMailDomains: ReadonlySet<string> = new Set(
   `
@@ -85,7 +88,7 @@ const isLabel = (text: string): boolean =>
 
 const SCHEMES = ['http://', 'https://', 'ftp://'];
 const LONGEST_SCHEME = 'https://'.length;
-/** Longer texts are no addresses that anything accepts. */
+/** Maximum length of an address: no software accepts longer ones. */
 const LONGEST_URL = 8_192;
 const MAX_PORT = 65_535;
 
@@ -125,7 +128,7 @@ const isPort = (text: string): boolean => {
   );
 };
 
-/** Longer texts are no addresses. */
+/** Maximum length of an IP address. */
 const LONGEST_IP_ADDRESS = 45;
 
 /** An IPv4 or IPv6 address. */
@@ -158,7 +161,7 @@ const isIpv6Address = (text: string): boolean => {
   return head !== undefined && tail !== undefined && head + tail < GROUPS;
 };
 
-/** How many groups a part holds; undefined where one is not a group. */
+/** Number of groups in a part; undefined if one of them is not a group. */
 const groupsIn = (text: string, mayEndInIpv4: boolean): number | undefined => {
   if (text === '') return 0;
   const parts = text.split(':');
@@ -172,14 +175,14 @@ const groupsIn = (text: string, mayEndInIpv4: boolean): number | undefined => {
 const isGroup = (part: string): boolean => part.length > 0 && part.length <= 4 && everyUnit(part, isHexDigit);
 
 const MIN_DIGITS = 7;
-/** Digits of an international number at most, with its country code. */
+/** Maximum number of digits in an international number, including its country code. */
 const MAX_DIGITS = 15;
 const LONGEST_PHONE_NUMBER = 40;
 const SEPARATORS = new Set([' ', '-', '.', '/']);
 
 /**
- * Whether a text is written as a telephone number: 7 to 15 digits, in groups set apart by single spaces, hyphens, dots or slashes, one
- * group perhaps in parentheses, a `+` perhaps before all. Whether anybody has the number is not known.
+ * Whether a text has the format of a telephone number: 7 to 15 digits, in groups separated by single spaces, hyphens, dots or slashes,
+ * optionally one group in parentheses and a leading `+`. Does not check whether the number exists.
  */
 const isPhoneNumber = (text: string): boolean => {
   if (text.length > LONGEST_PHONE_NUMBER) return false;
@@ -202,13 +205,13 @@ const isPhoneNumber = (text: string): boolean => {
 const ZIP_CODE = /^[0-9]{5}(-[0-9]{4})?$/;
 const LONGEST_ZIP_CODE = 10;
 
-/** Whether a text is a ZIP code of the United States: five digits, perhaps a hyphen and four more. */
+/** Whether a text is a ZIP code of the United States: five digits, optionally followed by a hyphen and four more. */
 const isZipCode = (text: string): boolean => text.length <= LONGEST_ZIP_CODE && ZIP_CODE.test(text);
 
 const URL = 'https://example.org/a?b=1';
 const MAIL = 'ada@example.org';
 
-/** Operators that ask whether a text is written as a number, code or address by which somebody or something is reached. */
+/** Operators that check whether a text has the format of a number, code or address for contacting somebody or something. */
 export const contactOperators: readonly Operator[] = [
   format(
     'is a valid phone number',

@@ -5,7 +5,7 @@ import { type Operator, operatorsOf } from './operator-entry';
 
 const operator = operatorsOf<number>('date');
 
-/** A unit of time: how instants are counted in it, and how far it reaches from the clock. */
+/** A unit of time: how instants are counted in it, and how to shift an instant by it. */
 interface Unit {
   /** Plural, as in the names of the operators. */
   readonly name: 'minutes' | 'hours' | 'days' | 'months';
@@ -13,9 +13,9 @@ interface Unit {
   readonly numberOf: (instant: number) => number;
   /** The instant the given number of units later; earlier for negative counts. */
   readonly shift: (instant: number, count: number) => number;
-  /** How counts of it are given: parts of a month have no length. */
+  /** The argument for a count of units: fractions of a month have no length. */
   readonly count: (name: string) => Argument<number>;
-  /** Values at 2026-05-13T12:00:00Z: in the unit two back, half a unit back, two and a half back; then the same ahead. */
+  /** Values at 2026-05-13T12:00:00Z: two units ago, half a unit ago, two and a half units ago; then the same in the future. */
   readonly examples: {
     readonly twoAgo: string;
     readonly justAgo: string;
@@ -79,7 +79,7 @@ const months: Unit = {
   },
 };
 
-/** Which way from the clock. */
+/** Direction from the clock: past or future. */
 interface Direction {
   readonly words: 'ago' | 'from now';
   readonly sign: -1 | 1;
@@ -88,7 +88,7 @@ interface Direction {
 const ago: Direction = { words: 'ago', sign: -1 };
 const fromNow: Direction = { words: 'from now', sign: 1 };
 
-/** How far a value lies from the clock in a direction: negative where it lies in the other one. */
+/** Distance of a value from the clock in a direction: negative if it lies in the other direction. */
 const reaches = (
   { shift }: Unit,
   { sign }: Direction,

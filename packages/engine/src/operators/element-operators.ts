@@ -103,7 +103,7 @@ const setOperators = (matching: Matching, upper: string): readonly Operator[] =>
   }),
 ];
 
-/** Operators that ask which values a list has, in any order. Elements are compared deeply; 1 and "1" differ. */
+/** Operators that check which values a list contains, in any order. Elements are compared deeply; 1 and "1" differ. */
 export const membershipOperators: readonly Operator[] = [
   ...containsOperators(exactly, 'a'),
   ...containsOperators(ignoringCase, 'A'),

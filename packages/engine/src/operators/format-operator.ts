@@ -13,7 +13,7 @@ export const format = (
 ): Operator =>
   operator({ op, args: [], meaning, example: [[], matches, misses], readingCost, condition: () => test(passes) });
 
-/** Its opposite. */
+/** The opposite operator. */
 export const opposite = (
   op: string,
   meaning: string,
@@ -30,19 +30,19 @@ export const opposite = (
     condition: () => negate(test(passes)),
   });
 
-/** Tests of single UTF-16 units, for readers that look at each once. */
+/** Tests of single UTF-16 units, for readers that visit each once. */
 export const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57;
 export const isAsciiLetter = (unit: number): boolean => (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122);
 export const isHexDigit = (unit: number): boolean =>
   isDigit(unit) || (unit >= 65 && unit <= 70) || (unit >= 97 && unit <= 102);
 
-/** Letters A to Z in place of a to z; all else stays, so that no other letter becomes one of these: `ß`, `ſ`, `ı` and the Kelvin sign do not. */
+/** Replaces a to z by A to Z; everything else is kept, so that no other letter becomes one of these: `ß`, `ſ`, `ı` and the Kelvin sign do not. */
 export const asciiUpperCase = (text: string): string => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 
-/** Letters a to z in place of A to Z; all else stays. */
+/** Replaces A to Z by a to z; everything else is kept. */
 export const asciiLowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-/** Whether every unit of a text passes; an empty text does. */
+/** Whether every unit of a text passes; true for an empty text. */
 export const everyUnit = (text: string, passes: (unit: number) => boolean): boolean => {
   for (let index = 0; index < text.length; index += 1) if (!passes(text.charCodeAt(index))) return false;
   return true;

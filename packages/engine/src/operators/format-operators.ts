@@ -14,7 +14,7 @@ const isOnlyLettersAndDigits = (text: string): boolean => text !== '' && !NOT_LE
 /** The digits 0 to 9; at least one. */
 const isOnlyDigits = (text: string): boolean => text !== '' && everyUnit(text, isDigit);
 
-/** A decimal number: perhaps a sign, digits, a point, an exponent; nothing around it. */
+/** A decimal number: an optional sign, digits, a point, an exponent; no surrounding characters. */
 const isNumeric = (text: string): boolean => NUMERIC.test(text);
 
 /** Has a letter with case, and none in lower case. */
@@ -43,14 +43,17 @@ const CODES = `
 
 const known: ReadonlySet<string> = new Set(CODES.trim().split(/[\s:]+/));
 
-/** Whether a text is a country's code of two or three letters by ISO 3166-1, in any case. */
+/** Whether a text is a country code of two or three letters by ISO 3166-1, in any case. */
 const isCountryCode = (text: string): boolean => text.length <= 3 && known.has(asciiUpperCase(text));
 
 const MIN_DIGITS = 12;
 const MAX_DIGITS = 19;
 const MAX_LENGTH = 40;
 
-/** Whether a text is a card number: 12 to 19 digits that do not begin with 0 and pass the Luhn check, single spaces or hyphens between them. */
+/**
+ * Whether a text is a card number: 12 to 19 digits that do not start with 0 and pass the Luhn check, optionally separated by single spaces or
+ * hyphens.
+ */
 const isCreditCardNumber = (text: string): boolean => {
   if (text.length > MAX_LENGTH || text.startsWith('0')) return false;
   const digits: number[] = [];
@@ -66,7 +69,7 @@ const isSeparator = (text: string, index: number): boolean =>
   isDigit(text.charCodeAt(index - 1)) &&
   isDigit(text.charCodeAt(index + 1));
 
-/** From the right, every second digit counts double, and a double of two digits counts as their sum. */
+/** From the right, every second digit counts double, and a double of two digits counts as the sum of these digits. */
 const luhnSum = (digits: readonly number[]): number =>
   digits.reduce((sum, digit, index) => {
     const isDoubled = (digits.length - index) % 2 === 0;
@@ -74,7 +77,7 @@ const luhnSum = (digits: readonly number[]): number =>
     return sum + (counted > 9 ? counted - 9 : counted);
   }, 0);
 
-/** Coarse words of English that hardly anybody would defend in a form. Forms of them are listed one by one: no beginnings, no fragments. */
+/** Coarse words of English that hardly anybody would defend in a form. Their forms are listed one by one: no prefixes, no fragments. */
 const WORDS: ReadonlySet<string> = new Set(
   `
   arse arsehole arseholes ass asses asshole assholes bastard bastards bitch bitches bitching bollocks bullshit
@@ -86,7 +89,7 @@ const WORDS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** Characters that are often written in place of letters. */
+/** Characters that are often written instead of letters. */
 const DISGUISES: Readonly<Record<string, string>> = {
   '0': 'o',
   '1': 'i',
@@ -100,10 +103,10 @@ const DISGUISES: Readonly<Record<string, string>> = {
 
 const WORD = /[\p{L}\p{M}\p{N}$@!]+/gu;
 const DISGUISE = /[01345$@!]/g;
-/** Longer runs of characters are no words of the list. */
+/** Longer runs of characters are not words of the list. */
 const MAX_WORD = 20;
 
-/** Whether one of the words stands in a text as a whole word, in any case, plainly or with the usual digits and signs for letters. */
+/** Whether a text contains one of the words as a whole word, in any case, plainly or with the usual digits and signs for letters. */
 const containsProfanity = (text: string): boolean => {
   for (const [word] of text.toLowerCase().matchAll(WORD)) {
     if (word.length > MAX_WORD) continue;
@@ -113,12 +116,12 @@ const containsProfanity = (text: string): boolean => {
   return false;
 };
 
-/** Nanoseconds a character, of what looks at each word. */
+/** Nanoseconds per character for operators that check each word. */
 const WORD_BY_WORD = 100;
 
 const CARD = '4111 1111 1111 1111';
 
-/** Operators that ask whether a text is written in a certain way. */
+/** Operators that check whether a text has a certain format. */
 export const formatOperators: readonly Operator[] = [
   format(
     'is a valid credit card number',

@@ -7,10 +7,10 @@ const operator = operatorsOf<number>('number');
 
 const ordered = (start: number, end: number): boolean => start <= end;
 
-/** From this multiple of the argument on, the rounding of a division is no longer far below a half. */
+/** From this multiple of the argument on, the rounding error of a division is no longer far below a half. */
 const MOST_ROUNDED = 2 ** 30;
 
-/** A multiple is judged exactly for whole numbers and within rounding for decimal ones: 0.3 is a multiple of 0.1. */
+/** The check of a multiple is exact for whole numbers and within rounding for decimal ones: 0.3 is a multiple of 0.1. */
 const isMultiple = (value: number, of: number): boolean => {
   if (of === 0 || !Number.isFinite(value)) return value === of;
   if (Number.isInteger(value) && Number.isInteger(of)) return value % of === 0;
@@ -19,7 +19,7 @@ const isMultiple = (value: number, of: number): boolean => {
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * Number.EPSILON * 2;
 };
 
-/** By the shortest decimals that stand for the numbers. */
+/** Compares the shortest decimal representations of the numbers. */
 const isDecimalMultiple = (value: number, of: number): boolean => {
   const [a, b] = [decimalOf(value), decimalOf(of)];
   const exponent = Math.min(a.exponent, b.exponent);
@@ -41,19 +41,19 @@ const isPower = (value: number, base: number): boolean => {
   if (value === 0 || size === 0 || size === 1 || !Number.isFinite(value)) return value === base;
   if (Number.isInteger(base)) return isPowerOfWhole(value, base);
   if (Number.isInteger(1 / base)) return isPowerOfWhole(value, 1 / base);
-  // No other fraction has a power that is whole.
+  // No other fraction has a whole power.
   if (Number.isSafeInteger(value)) return false;
   return isNear(value, base ** exponentOf(value, base));
 };
 
-/** The only whole exponent whose power may be the value. */
+/** The only whole exponent that can produce the value. */
 const exponentOf = (value: number, base: number): number =>
   Math.round(Math.log(Math.abs(value)) / Math.log(Math.abs(base)));
 
 const isNear = (value: number, power: number): boolean =>
   Math.abs(power - value) <= Math.abs(value) * Number.EPSILON * 4;
 
-/** For a whole base, the power is computed exactly, and the value must be the double that is nearest to it. */
+/** For a whole base, the power is computed exactly, and the value must be the nearest double. */
 const isPowerOfWhole = (value: number, base: number): boolean => {
   const exponent = exponentOf(value, base);
   if (!isNear(value, base ** exponent)) return false;
@@ -61,14 +61,14 @@ const isPowerOfWhole = (value: number, base: number): boolean => {
   const nearest = Number(power);
   if (exponent >= 0) return value === nearest;
   const inverse = Number.isFinite(nearest) ? 1 / nearest : base ** exponent;
-  // The inverse of a rounded power may be one double off.
+  // The inverse of a rounded power may differ by one double.
   const isRounded = !Number.isFinite(nearest) || BigInt(nearest) !== power;
   return value === inverse || (isRounded && isBeside(value, inverse));
 };
 
 const isBeside = (a: number, b: number): boolean => a === nextAbove(b) || a === nextBelow(b);
 
-/** Operators of number fields, beside those that every type has. */
+/** Operators of number fields, in addition to those of every type. */
 export const numberOperators: readonly Operator[] = [
   operator({
     op: 'equals',

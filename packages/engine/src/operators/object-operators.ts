@@ -7,7 +7,7 @@ import { type Operator, operatorsOf } from './operator-entry';
 
 const operator = operatorsOf<List>('list');
 
-/** Whether an element is an object in which the value stands under the key. Keys are never dotted, and their case counts. */
+/** Whether an element is an object with the value under the key. Keys are never dotted, and are case-sensitive. */
 const hasPair = (element: unknown, key: string, value: unknown, matching: Matching): boolean =>
   isObject(element) && Object.hasOwn(element, key) && matching.areEqual(element[key], value);
 
@@ -24,7 +24,7 @@ const anyPair = (key: string, value: unknown, matching: Matching): Condition<Lis
 
 const anyKey = (key: string): Condition<List> => test((elements) => elements.some((element) => hasKey(element, key)));
 
-/** Each key once: elements that have them all are not asked again and again. */
+/** Each key once: elements that have them all are not checked repeatedly. */
 const distinct = (keys: readonly string[]): readonly string[] => [...new Set(keys)];
 
 const onlyKeys = (keys: readonly string[]): Condition<List> => {
@@ -61,7 +61,7 @@ const pairOperators = (matching: Matching, upper: string): readonly Operator[] =
   }),
 ];
 
-/** Operators on the objects in a list. Elements that are no objects are passed over, but by the operators on all of them. */
+/** Operators on the objects in a list. They skip elements that are not objects, except the operators on all objects. */
 export const objectElementOperators: readonly Operator[] = [
   ...pairOperators(exactly, 'a'),
   ...pairOperators(ignoringCase, 'A'),

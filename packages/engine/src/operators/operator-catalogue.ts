@@ -50,7 +50,7 @@ const booleanOperator = operatorsOf<number>('boolean');
 /** True is 1 and false is 0 on the line of an index. */
 const only = (value: boolean) => within(Number(value), Number(value));
 
-/** Operators of boolean fields, beside those that every type has. */
+/** Operators of boolean fields, in addition to those of every type. */
 const booleanOperators: readonly Operator[] = [
   booleanOperator({
     op: 'is true',
@@ -102,15 +102,15 @@ const operators: Readonly<Record<FieldType, readonly Operator[]>> = {
     ...listOrderOperators,
     ...objectElementOperators,
   ],
-  // An object is asked about by the keys of its members; as a whole it is there or not.
+  // Conditions on an object use the keys of its members; as a whole it is present or absent.
   object: forEveryType('object'),
-  // Fields of formulas are outputs and have no conditions.
+  // Formula fields are outputs and have no conditions.
   function: [],
 };
 
 /**
- * The operators of fields that hold one value or a list: what the compiler, the messages, editors and the documentation read. Fields of
- * type object have the two that every type has, which are not listed again.
+ * The operators of fields that hold one value or a list, as used by the compiler, messages, editors and the documentation. Fields of type object
+ * have the two operators of every type, which are not listed again.
  */
 export const operatorCatalogue: readonly OperatorEntry[] = (['number', 'string', 'boolean', 'date', 'list'] as const)
   .flatMap((type) => operators[type])

@@ -16,7 +16,7 @@ export interface OperatorEntry {
   readonly op: string;
   readonly args: readonly OperatorArgument[];
   readonly meaning: string;
-  /** Arguments, a value that matches and one that does not, at {@link EXAMPLE_NOW}. `any` misses nothing, and has `null` there. */
+  /** Arguments, a matching value and one that does not match, at {@link EXAMPLE_NOW}. `any` matches everything, so its second value is `null`. */
   readonly example: { readonly args: readonly unknown[]; readonly matches: unknown; readonly misses: unknown };
 }
 
@@ -33,12 +33,12 @@ type Preparation =
   | { readonly ok: true; readonly condition: Condition }
   | { readonly ok: false; readonly faults: readonly ArgumentFault[] };
 
-/** An operator of one field type: what is said about it, and how a cell with it becomes a condition. */
+/** An operator of one field type: its description, and the conversion of its cells to conditions. */
 export interface Operator {
   readonly entry: OperatorEntry;
-  /** Cost of a test for one character, element or member of the value at worst, ns. */
+  /** Worst-case cost of a test for one character, element or member of the value, ns. */
   readonly readingCost: number;
-  /** Reads the arguments of one cell. Answers every fault of them. */
+  /** Reads the arguments of one cell. Returns all their faults. */
   readonly prepare: (args: readonly unknown[], context: ArgumentContext) => Preparation;
 }
 
@@ -51,7 +51,7 @@ interface OperatorDefinition<V, Args extends readonly Argument[]> {
   readonly args: Args;
   readonly meaning: string;
   readonly example: readonly [args: readonly unknown[], matches: unknown, misses: unknown];
-  /** Whether the arguments, where they are a range, are the right way round. Default: they are none. */
+  /** Whether the arguments of a range are in ascending order. Default: they are not a range. */
   readonly isInOrder?: (...values: ValuesOf<Args>) => boolean;
   /** See {@link Operator.readingCost}. Default: 20. */
   readonly readingCost?: number | undefined;
@@ -60,12 +60,12 @@ interface OperatorDefinition<V, Args extends readonly Argument[]> {
 
 const USUAL_READING_COST = 20;
 
-/** Makes the function that defines the operators of one field type; `V` is what their tests see of a value. */
+/** Creates the function that defines the operators of one field type; `V` is the type of the values in their tests. */
 export const operatorsOf =
   <V>(type: FieldType) =>
   <const Args extends readonly Argument[]>(definition: OperatorDefinition<V, Args>): Operator => {
     const { op, args, meaning, example, isInOrder, readingCost = USUAL_READING_COST } = definition;
-    // The index asks tests only about values of the field's type, which is what V stands for.
+    // The index calls tests only for values of the field's type, which is V.
     const condition = definition.condition as (...values: ValuesOf<Args>) => Condition;
     let withoutArguments: Preparation | undefined;
     return {
@@ -81,11 +81,11 @@ export const operatorsOf =
         if (given.length !== args.length) return { ok: false, faults: [wrongCount(op, args, given)] };
         const { values, faults } = readAll(op, args, given, context);
         if (faults.length > 0) return { ok: false, faults };
-        // Each value was read by the argument of its place, which is what its type says.
+        // Each value was read by the argument at its position, as its type says.
         const read = values as ValuesOf<Args>;
         if (isInOrder && !isInOrder(...read)) return { ok: false, faults: [wrongOrder(op, given)] };
         if (args.length > 0) return { ok: true, condition: condition(...read) };
-        // All cells of an operator without arguments ask the same: they share a condition, which is then asked once for a value.
+        // All cells of an operator without arguments are equal: they share a condition, which is evaluated once per value.
         return (withoutArguments ??= { ok: true, condition: condition(...read) });
       },
     };
@@ -123,7 +123,7 @@ const wrongCount = (op: string, args: readonly Argument[], given: readonly unkno
 const MOST_SHOWN = 3;
 const LONGEST_SHOWN = 40;
 
-/** The list that was most likely meant, as JSON, shortened where it is long. */
+/** The list that was most likely meant, as JSON, shortened if it is long. */
 const shownList = (members: readonly unknown[]): string => {
   const shown = members.slice(0, MOST_SHOWN).map((member) => {
     const text = JSON.stringify(member) ?? 'null';
@@ -141,8 +141,8 @@ const wrongOrder = (op: string, given: readonly unknown[]): ArgumentFault => ({
 export type Prepare = (operator: Operator, args: readonly unknown[]) => Preparation;
 
 /**
- * Prepares the cells of one table. Cells whose references are written alike have the same list of resolved arguments; they share one
- * condition, so that a large value that stands in thousands of rows is taken apart once.
+ * Prepares the cells of one table. Cells with the same text of references have the same list of resolved arguments; they share one condition, so
+ * that a large value used in thousands of rows is processed once.
  */
 export const createPreparer = (allowance?: PatternAllowance): Prepare => {
   const readPattern = createPatternReader(allowance);

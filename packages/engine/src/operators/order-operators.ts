@@ -69,7 +69,7 @@ export const listSizeOperators: readonly Operator[] = [
   }),
 ];
 
-/** Whether the wanted values follow one another in a list, others between them or not. */
+/** Whether the wanted values occur in this order in a list, with or without others between them. */
 const inOrder = (wanted: List, matching: Matching): Condition<List> =>
   test((elements) => {
     let found = 0;

@@ -5,12 +5,12 @@ type PatternReading =
 
 export type PatternReader = (source: string) => PatternReading;
 
-/** Weight of all different patterns of a table, those of its formulas included: about two seconds to compile, at 10 microseconds each. */
+/** Maximum weight of all different patterns of a table, including those of its formulas: about two seconds to compile, at 10 microseconds each. */
 const MAX_TABLE_WEIGHT = 200_000;
 /** Ends a sentence about a pattern or a formula. */
 export const TOO_MANY_PATTERNS = `regular expressions of the rule are too many together: they unfold to more than ${MAX_TABLE_WEIGHT} instructions`;
 
-/** Allowance that is left for the patterns of one table. */
+/** Remaining allowance for the patterns of one table. */
 export class PatternAllowance {
   private left = MAX_TABLE_WEIGHT;
 
@@ -18,14 +18,14 @@ export class PatternAllowance {
     return this.left < 0;
   }
 
-  /** False where a pattern of this weight is too much; then nothing more is allowed. */
+  /** False if a pattern of this weight exceeds the allowance; then nothing more is allowed. */
   take(weight: number): boolean {
     if (this.left >= 0) this.left -= weight;
     return this.left >= 0;
   }
 }
 
-/** A reader that compiles each pattern once, within the allowance of a table; it lives as long as the table is being compiled. */
+/** A reader that compiles each pattern once, within the allowance of a table; it lives until the table is compiled. */
 export const createPatternReader = (allowance = new PatternAllowance()): PatternReader => {
   const known = new Map<string, PatternReading>();
   return (source) => {
@@ -40,7 +40,7 @@ export const createPatternReader = (allowance = new PatternAllowance()): Pattern
 
 const refused: PatternReading = { ok: false, reason: `the ${TOO_MANY_PATTERNS}` };
 
-/** Answers why a pattern cannot be used, and names the construct. */
+/** Returns why a pattern cannot be used, and names the construct. */
 const readPattern: PatternReader = (source) => {
   const parsing = parsePattern(source);
   if (parsing.ok) return parsing;

@@ -24,7 +24,7 @@ const matches = ({ test: isFoundIn, size }: Pattern): Condition<string> => ({
   costPerCharacter: size,
 });
 
-/** Nanoseconds a character, of what searches the folded text, which may be three times as long. */
+/** Nanoseconds per character for searches in the folded text, which may be three times as long. */
 const FOLDED = 3;
 
 /** Operators that compare texts. */

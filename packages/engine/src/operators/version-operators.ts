@@ -15,7 +15,7 @@ const versions = (from: VersionBound | undefined, to: VersionBound | undefined):
 const including = (of: Version): VersionBound => ({ version: of, isIncluded: true });
 const excluding = (of: Version): VersionBound => ({ version: of, isIncluded: false });
 
-/** Operators on versions. A text that is no version matches none of them. */
+/** Operators on versions. A text that is not a version matches none of them. */
 export const versionOperators: readonly Operator[] = [
   operator({
     op: 'version is greater than',

@@ -1,4 +1,4 @@
-/** A version by semantic versioning: three numbers, and what stands before a release. */
+/** A semantic version: three numbers and the pre-release identifiers. */
 export interface Version {
   /** Major, minor and patch as digits without leading zeros: of any length, so never rounded. */
   readonly numbers: readonly [major: string, minor: string, patch: string];
@@ -6,12 +6,12 @@ export interface Version {
   readonly prerelease: readonly string[];
 }
 
-/** Longer texts are no versions. */
+/** Longer texts are not versions. */
 export const MAX_VERSION_LENGTH = 256;
 const NUMBER = /^(0|[1-9][0-9]*)$/;
 const IDENTIFIER = /^[0-9A-Za-z-]+$/;
 
-/** Reads a version: `1.4.2`, `1.4.2-rc.1`, `1.4.2+build`. Also `1.4`, `1` and a leading `v`, with zeros for what is left out. */
+/** Reads a version: `1.4.2`, `1.4.2-rc.1`, `1.4.2+build`. Also `1.4`, `1` and a leading `v`, with zeros for omitted numbers. */
 export const parseVersion = (text: string): Version | undefined => {
   if (text.length > MAX_VERSION_LENGTH) return undefined;
   const bare = text.startsWith('v') || text.startsWith('V') ? text.slice(1) : text;
@@ -21,11 +21,11 @@ export const parseVersion = (text: string): Version | undefined => {
   return { numbers: [major, minor, patch], prerelease: parts.prerelease };
 };
 
-/** Whether a text is a version to the letter of semantic versioning: three numbers and no `v`. */
+/** Whether a text is a version in strict semantic versioning: three numbers and no `v`. */
 export const isStrictVersion = (text: string): boolean =>
   text.length <= MAX_VERSION_LENGTH && splitVersion(text)?.numbers.length === 3;
 
-/** The parts of a version, build metadata left out; undefined where a part is not what it must be. */
+/** The parts of a version, without build metadata; undefined if a part is malformed. */
 const splitVersion = (
   text: string,
 ): { readonly numbers: readonly string[]; readonly prerelease: readonly string[] } | undefined => {
@@ -51,7 +51,7 @@ const isLetter = (unit: number): boolean => {
   const upper = unit & ~32;
   return upper >= UPPER_A && upper <= UPPER_Z;
 };
-/** Whether a stretch of at least one character consists of digits. */
+/** Whether a range of at least one character consists of digits. */
 const areDigits = (text: string, start: number, end: number): boolean => {
   for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return false;
   return end > start;
@@ -60,7 +60,7 @@ const isDigits = (text: string): boolean => areDigits(text, 0, text.length);
 const isPrereleaseIdentifier = (part: string): boolean =>
   IDENTIFIER.test(part) && (!isDigits(part) || NUMBER.test(part));
 
-/** Negative where the first comes before the second, 0 where neither does. A pre-release comes before its release. */
+/** Negative if the first precedes the second, positive if it follows, 0 if neither. A pre-release precedes its release. */
 export const compareVersions = (a: Version, b: Version): number =>
   compareDigits(a.numbers[0], b.numbers[0]) ||
   compareDigits(a.numbers[1], b.numbers[1]) ||
@@ -90,7 +90,7 @@ const compareIdentifiers = (a: string, b: string): number => {
 const DASH = 45;
 const DOT = 46;
 
-/** Whether a text is a pre-release from `from` on, to its end. Looks at it where it stands: nothing is made of it. */
+/** Whether a text is a pre-release from `from` to its end. Reads it in place, without allocations. */
 export const isPrereleaseAt = (text: string, from: number): boolean => {
   let start = from;
   for (let at = from; at <= text.length; at += 1) {
@@ -104,7 +104,7 @@ export const isPrereleaseAt = (text: string, from: number): boolean => {
   return true;
 };
 
-/** As {@link compareVersions}, of the pre-release that a text is from `from` on, and another one; both have the same numbers before them. */
+/** As {@link compareVersions}, for the pre-release in a text from `from` on and another one; both follow the same numbers. */
 export const comparePrereleaseAt = (text: string, from: number, other: readonly string[]): number => {
   if (other.length === 0) return -1;
   let start = from;
@@ -144,8 +144,8 @@ export type VersionRange = readonly (readonly Comparator[])[];
 const MAX_LENGTH = 1_000;
 
 /**
- * Reads a range of versions as package managers write them: `>=1.2.0 <2.0.0`, `^1.2`, `~1.2.3`, `1.x`, `*`, `1.2 - 2.3`, and
- * alternatives with `||`.
+ * Reads a range of versions in the syntax of package managers: `>=1.2.0 <2.0.0`, `^1.2`, `~1.2.3`, `1.x`, `*`, `1.2 - 2.3`, and alternatives
+ * with `||`.
  */
 export const parseVersionRange = (text: string): VersionRange | undefined => {
   if (text.length > MAX_LENGTH) return undefined;
@@ -154,9 +154,9 @@ export const parseVersionRange = (text: string): VersionRange | undefined => {
 };
 
 /**
- * Whether a version lies in a range. A pre-release only does where a bound of the alternative names a pre-release of the same three
- * numbers: neither `^1.2.0` nor `>1.2` admits `1.3.0-beta`. That is the convention of package managers; a bound that a shorter version stands for
- * is no pre-release: `>1.2` begins at `1.3.0`.
+ * Whether a version lies in a range. A pre-release lies in it only if a bound of the alternative names a pre-release of the same three numbers:
+ * neither `^1.2.0` nor `>1.2` admits `1.3.0-beta`. That is the convention of package managers; a bound expanded from a shorter version is not a
+ * pre-release: `>1.2` starts at `1.3.0`.
  */
 export const satisfies = (version: Version, range: VersionRange): boolean =>
   range.some(
@@ -198,7 +198,7 @@ const parseAlternative = (text: string): readonly Comparator[] | undefined => {
   return comparators;
 };
 
-/** Terms between spaces; a sign may stand apart from its version. */
+/** Terms between spaces; spaces may separate a sign from its version. */
 const joinSigns = (text: string): readonly string[] => {
   const terms: string[] = [];
   let sign = '';
@@ -249,11 +249,11 @@ const parseTerm = (term: string): readonly Comparator[] | undefined => {
   }
 };
 
-/** A version whose last numbers may be left out, or be `x` or `*`. */
+/** A version whose last numbers may be omitted, or be `x` or `*`. */
 interface PartialVersion {
-  /** The lowest version that it means. */
+  /** The lowest version that it covers. */
   readonly from: Version;
-  /** How many numbers are given. */
+  /** Number of given numbers. */
   readonly given: number;
   readonly isComplete: boolean;
 }
@@ -280,7 +280,7 @@ const release = ({ numbers }: Version): Version => ({ numbers, prerelease: [] })
 
 const at = (sign: Comparator['sign'], version: Version): Comparator => ({ sign, version });
 
-/** Below the next version at the last given number; nothing where no number is given. */
+/** Below the next version at the last given number; no bound if no number is given. */
 const below = ({ from, given }: PartialVersion): readonly Comparator[] => {
   if (given === 0) return [];
   const [major, minor, patch] = from.numbers;
@@ -293,7 +293,7 @@ const below = ({ from, given }: PartialVersion): readonly Comparator[] => {
   return [at('<', { numbers: next, prerelease: ['0'] })];
 };
 
-/** A caret holds the first number that is not zero: `^1.2.3` is below 2, `^0.2.3` below 0.3, `^0.0.3` below 0.0.4. */
+/** A caret fixes the first non-zero number: `^1.2.3` is below 2, `^0.2.3` below 0.3, `^0.0.3` below 0.0.4. */
 const caretPlaces = ({ numbers: [major, minor] }: Version, given: number): number => {
   if (major !== '0' || given === 1) return 1;
   return minor !== '0' || given === 2 ? 2 : 3;
