@@ -1,7 +1,7 @@
 import { type ValueTest } from '../operators/condition';
 import { ABSENT, type Frame, PRESENT } from './frame';
 
-/** How one cell of a clause is asked. Small numbers, since cells stand in typed arrays. */
+/** How one cell of a clause is tested. Small numbers, since cells are stored in typed arrays. */
 export const CellKind = {
   within: 0,
   outside: 1,
@@ -10,17 +10,17 @@ export const CellKind = {
   among: 4,
   notAmong: 5,
   absent: 6,
-  /** A test of a form that is no point: a text, list, object or version. */
+  /** A test of a form that is not a point: a text, list, object or version. */
   test: 7,
   /** A test of a point: a number, date, boolean or length. */
   pointTest: 8,
-  /** A test of the clock alone, whatever the field. */
+  /** A test of the clock alone, independent of the field. */
   schedule: 9,
 } as const;
 
 /**
- * The conditions of a table, flat: a row that needs all its cells is one clause; a row joined with OR is a clause for each cell. Clauses are
- * numbered in the order in which rows are tried. Nothing changes once it is built.
+ * The conditions of a table, flattened: a row that needs all its cells is one clause; a row joined with OR is one clause per cell. Clauses are
+ * numbered in the order in which rows are tried. Immutable once built.
  */
 export interface ClauseTable {
   readonly count: number;
@@ -28,11 +28,14 @@ export interface ClauseTable {
   readonly starts: Uint32Array;
   /** Place of each clause's row in the order of trial. */
   readonly places: Uint32Array;
-  /** By cell: the field of the frame that is asked, an input or a form of one, and how ({@link fieldOf}, {@link kindOf}). What a search reads together stands together: large tables wait for memory. */
+  /**
+   * By cell: its field of the frame, an input or a form of one, and its kind ({@link fieldOf}, {@link kindOf}). Data that a search reads
+   * together is stored together: large tables wait for memory.
+   */
   readonly codes: Uint32Array;
-  /** Two for each cell: the least and the greatest point, both included; 0 for kinds without. */
+  /** Two for each cell: the least and the greatest point, inclusive; 0 for kinds without bounds. */
   readonly bounds: Float64Array;
-  /** A text, a set, or a test; undefined for kinds without. */
+  /** A text, a set, or a test; undefined for kinds without an operand. */
   readonly operands: readonly unknown[];
 }
 
@@ -40,14 +43,14 @@ const KIND_BITS = 4;
 const KIND_MASK = (1 << KIND_BITS) - 1;
 
 export const codeOf = (field: number, kind: number): number => (field << KIND_BITS) | kind;
-/** Position in the frame of the field that a cell asks. */
+/** Position in the frame of the field that a cell reads. */
 export const fieldOf = ({ codes }: ClauseTable, cell: number): number => (codes[cell] ?? 0) >>> KIND_BITS;
 /** One of {@link CellKind}. */
 export const kindOf = ({ codes }: ClauseTable, cell: number): number => (codes[cell] ?? 0) & KIND_MASK;
 export const lowOf = ({ bounds }: ClauseTable, cell: number): number => bounds[2 * cell] ?? 0;
 export const highOf = ({ bounds }: ClauseTable, cell: number): number => bounds[2 * cell + 1] ?? 0;
 
-/** The cell of a clause that asks a field, if any does; schedules ask none. */
+/** The cell of a clause that reads a field, if any; schedules read none. */
 export const cellOfField = (table: ClauseTable, clause: number, field: number): number | undefined => {
   const end = table.starts[clause + 1] ?? 0;
   for (let cell = table.starts[clause] ?? 0; cell < end; cell += 1)
@@ -66,7 +69,7 @@ export const clauseHolds = (table: ClauseTable, clause: number, frame: Frame): b
   return true;
 };
 
-/** Whether one cell matches. Points are NaN where there is none, so that no comparison holds. */
+/** Whether one cell matches. A missing point is NaN, so that no comparison holds. */
 export const cellHolds = (table: ClauseTable, cell: number, frame: Frame): boolean => {
   const code = table.codes[cell] ?? 0;
   const field = code >>> KIND_BITS;
@@ -109,16 +112,16 @@ const operandHolds = (table: ClauseTable, cell: number, field: number, frame: Fr
   }
 };
 
-/** More than any clause. */
+/** Larger than any clause. */
 export const NO_CLAUSE = 0x7fffffff;
 
-/** Finds matching clauses of one table for the input that stands in one frame. */
+/** Finds matching clauses of one table for the input in one frame. */
 export interface Matcher {
-  /** The first clause from `from` on that matches and comes before `bound`; else `bound`. */
+  /** The first clause from `from` on that matches and precedes `bound`; otherwise `bound`. */
   next(from: number, bound: number): number;
 }
 
-/** Asks one clause after the other: the reference that every index must agree with. */
+/** Tests one clause after the other: the reference that every index must agree with. */
 export class ScanMatcher implements Matcher {
   constructor(
     private readonly table: ClauseTable,

@@ -2,15 +2,15 @@ import { type FieldType } from '@decision/contracts';
 import { instantOf } from '@decision/values';
 import { isObject } from '../values/json-value';
 
-/** A field key, prepared for reading and writing. A key with dots means nested objects; an own key of the full name comes first. */
+/** A field key, prepared for reading and writing. A key with dots refers to nested objects; an own key with the full name takes precedence. */
 export interface FieldPath {
   readonly key: string;
   readonly segments: readonly string[];
 }
 
-/** A path with what is known of its key beforehand. */
+/** A path with precomputed properties of its key. */
 export interface FieldReader extends FieldPath {
-  /** Whether an object of the usual prototype has nothing under the key but what is its own. */
+  /** Whether an object with the usual prototype inherits nothing under the key. */
   readonly isSafe: boolean;
   /** Whether the key has dots. */
   readonly isNested: boolean;
@@ -18,7 +18,7 @@ export interface FieldReader extends FieldPath {
 
 export const fieldPath = (key: string): FieldPath => ({ key, segments: key.split('.') });
 
-/** Written out, so that all readers have one shape: searches look at them for each field of each input. */
+/** Written out, so that all readers have one shape: searches access them for each field of each input. */
 export const fieldReader = (key: string): FieldReader => ({
   key,
   segments: key.split('.'),
@@ -26,7 +26,7 @@ export const fieldReader = (key: string): FieldReader => ({
   isNested: key.includes('.'),
 });
 
-/** The value at a path; undefined where there is none. Only own properties are seen, so `constructor` is as absent as any other. */
+/** The value at a path; undefined if there is none. Only own properties are visible, so `constructor` is as absent as any other. */
 export const readOwn = (input: Readonly<Record<string, unknown>>, { key, segments }: FieldPath): unknown => {
   if (Object.hasOwn(input, key)) return input[key];
   if (segments.length === 1) return undefined;
@@ -38,7 +38,7 @@ export const readOwn = (input: Readonly<Record<string, unknown>>, { key, segment
   return value;
 };
 
-/** Writes a value at a path of an output, making nested objects on the way. Keys such as `__proto__` become plain own keys. */
+/** Writes a value at a path of an output, creating nested objects as needed. Keys such as `__proto__` become plain own keys. */
 export const writeField = (output: Record<string, unknown>, { segments }: FieldPath, value: unknown): void => {
   let target = output;
   for (const segment of segments.slice(0, -1)) target = childOf(target, segment);
@@ -47,10 +47,10 @@ export const writeField = (output: Record<string, unknown>, { segments }: FieldP
 
 const childOf = (parent: Record<string, unknown>, segment: string): Record<string, unknown> => {
   if (!Object.hasOwn(parent, segment)) defineOwn(parent, segment, {});
-  return parent[segment] as Record<string, unknown>; // made by this function: keys that collide with values were refused
+  return parent[segment] as Record<string, unknown>; // created by this function: keys that collide with values were rejected
 };
 
-/** Sets an own member, also one whose name means something to a prototype. */
+/** Sets an own member, even if its name is special on prototypes. */
 export const defineOwn = (target: Record<string, unknown>, key: string, value: unknown): void => {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
@@ -60,12 +60,12 @@ export const defineOwn = (target: Record<string, unknown>, key: string, value: u
 /** States of a field of the input. */
 export const ABSENT = 0;
 export const PRESENT = 1;
-/** A value of another type: it is there, but no condition matches it. */
+/** A value of another type: it is present, but no condition matches it. */
 export const WRONG = 2;
-/** Nobody has asked yet. */
+/** Not read yet. */
 const UNREAD = 3;
 
-/** How values of a type stand in a frame. Booleans are points too: 0 and 1. */
+/** How a frame stores values of a type. Booleans are points too: 0 and 1. */
 const KINDS: Readonly<Record<FieldType, number>> = {
   string: 0,
   number: 1,
@@ -82,15 +82,15 @@ const DATE = 2;
 const BOOLEAN = 3;
 const LIST = 4;
 
-/** Whether values of a type are points on a line (numbers, dates, booleans) and not looked at as they are. */
+/** Whether values of a type are points on a line: numbers, dates, booleans. */
 export const isPointType = (type: FieldType): boolean => KINDS[type] >= NUMBER && KINDS[type] <= BOOLEAN;
 
-/** A field of the frame that is made of another one: a form of an input, or what a test says of it. */
+/** A field of the frame that is derived from another one: a form of an input, or the result of a test on it. */
 export interface DerivedField {
-  /** Position of the field from which it is made; that field comes before it. */
+  /** Position of the field from which it is derived; that field precedes it. */
   readonly base: number;
   readonly isPoint: boolean;
-  /** NaN, or undefined where it is no point: the value has no such form, and no condition on it matches. */
+  /** NaN, or undefined if it is not a point: the value has no such form, and no condition on it matches. */
   readonly derive: (value: unknown, now: number) => unknown;
 }
 
@@ -98,9 +98,9 @@ type Input = Readonly<Record<string, unknown>>;
 const NO_INPUT: Input = Object.freeze({});
 
 /**
- * One input, laid out for matching: fields by position, each read when it is first asked for and brought into the form of its type. Behind the
- * inputs stand the fields that are derived from them, which are made when they are first asked for and not made again. A rule
- * has one frame, which takes one input after the other; nothing that runs while it holds one calls back into the rule.
+ * One input, laid out for matching: fields by position, each read on first access and converted to the form of its type. The inputs are followed
+ * by the fields derived from them, which are computed once, on first access. A rule has one frame, which takes one input after the other; code
+ * that runs while the frame holds an input never calls back into the rule.
  */
 export class Frame {
   /** Epoch ms. */
@@ -110,7 +110,7 @@ export class Frame {
   private isPlain = true;
   private readonly size: number;
   private readonly tags: Uint8Array;
-  /** NaN where there is none. */
+  /** NaN if there is none. */
   private readonly points: Float64Array;
   private readonly values: unknown[];
   private readonly kinds: Uint8Array;
@@ -136,7 +136,7 @@ export class Frame {
     for (let field = 0; field < this.size; field += 1) this.tags[field] = UNREAD;
   }
 
-  /** Lets go of the input: a rule outlives it. */
+  /** Releases the input, since a rule lives longer. */
   close(): void {
     this.input = NO_INPUT;
     for (let field = 0; field < this.size; field += 1) this.values[field] = undefined;
@@ -148,13 +148,13 @@ export class Frame {
     return tag === UNREAD || tag === undefined ? this.read(field) : tag;
   }
 
-  /** A number, the epoch ms of a date, 0 or 1 of a boolean, or a derived point; NaN where there is none. */
+  /** A number, the epoch ms of a date, 0 or 1 for a boolean, or a derived point; NaN if there is none. */
   point(field: number): number {
     if (this.tags[field] === UNREAD) this.read(field);
     return this.points[field] ?? 0;
   }
 
-  /** A text, list, object, or a derived form that is no point; undefined where there is none. */
+  /** A text, list, object, or a derived form that is not a point; undefined if there is none. */
   value(field: number): unknown {
     if (this.tags[field] === UNREAD) this.read(field);
     return this.values[field];
@@ -203,14 +203,14 @@ export class Frame {
   }
 }
 
-/** NaN where the value is not of the type. */
+/** NaN if the value is of another type. */
 const pointOf = (kind: number, value: unknown): number => {
   if (kind === NUMBER) return typeof value === 'number' ? value : Number.NaN;
   if (kind === DATE) return instantOf(value);
   return typeof value === 'boolean' ? Number(value) : Number.NaN;
 };
 
-/** Whether a value is one that conditions of the type look at. Null and missing values are of no type. */
+/** Whether conditions of the type can match a value. Null and missing values have no type. */
 export const isOfType = (value: unknown, type: FieldType): boolean => {
   const kind = KINDS[type];
   if (kind === STRING) return typeof value === 'string';

@@ -8,11 +8,11 @@ import {
 } from '../operators/version';
 
 /**
- * Rank of a value among ordered bounds: `2 * i + 1` if it equals bound `i`, `2 * i` if `i` bounds are less and none is equal. So values that have an
- * order but are no numbers become points on a line. NaN for what has no place in the order.
+ * Rank of a value among ordered bounds: `2 * i + 1` if it equals bound `i`, `2 * i` if `i` bounds are less and none is equal. So ordered values
+ * that are not numbers become points on a line. NaN for a value outside the order.
  */
 export interface Ranking {
-  /** About how much memory its bounds take. */
+  /** Approximate memory of its bounds. */
   readonly bytes: number;
   readonly rankOf: (text: string) => number;
 }
@@ -22,16 +22,16 @@ const VERSION_BYTES = 160;
 /** The rank of a bound, by its index in the order. */
 export const rankOfBound = (index: number): number => 2 * index + 1;
 
-/** The numbers of a version in one double: 17, 18 and 18 bits. The last value of each stands for all that are larger. */
+/** The numbers of a version packed into one double: 17, 18 and 18 bits. The last value of each represents all larger ones. */
 const MINOR_VALUES = 2 ** 18;
 const MAJOR_VALUES = 2 ** 17;
-/** Versions from this one on do not fit. */
+/** Versions from this one on cannot be packed. */
 const TOO_LARGE = MAJOR_VALUES * MINOR_VALUES * MINOR_VALUES;
 
 /** Ranks texts that are versions, by the order of semantic versioning. */
 export class VersionRanking implements Ranking {
   private readonly bounds: readonly Version[];
-  /** The numbers of each bound: they never descend, and are exact where they are no last values. */
+  /** The numbers of each bound: they never descend, and are exact unless they are last values. */
   private readonly packed: Float64Array;
 
   constructor(bounds: readonly Version[]) {
@@ -73,20 +73,20 @@ export class VersionRanking implements Ranking {
     return version === undefined ? Number.NaN : this.rankOfVersion(version);
   }
 
-  /** Rank of a release whose numbers are packed exactly: among the bounds with the same numbers, only the last can be a release. */
+  /** Rank of a release with exactly packed numbers: among the bounds with the same numbers, only the last can be a release. */
   private rankOfRelease(numbers: number): number {
     const end = firstAbove(this.packed, numbers);
     const isBound = this.packed[end - 1] === numbers && this.bounds[end - 1]?.prerelease.length === 0;
     return isBound ? rankOfBound(end - 1) : 2 * end;
   }
 
-  /** Rank of a pre-release whose numbers are packed exactly; undefined for every other text. */
+  /** Rank of a pre-release with exactly packed numbers; undefined for every other text. */
   private rankOfUsualPrerelease(text: string): number | undefined {
     const dash = text.indexOf('-');
     if (dash < 0 || text.length > MAX_VERSION_LENGTH) return undefined;
     const numbers = readRelease(text, dash);
     if (numbers !== numbers || !isPrereleaseAt(text, dash + 1)) return undefined;
-    // All that is packed is whole.
+    // All packed numbers are whole.
     let low = firstAbove(this.packed, numbers - 1);
     let high = firstAbove(this.packed, numbers);
     while (low < high) {
@@ -100,7 +100,7 @@ export class VersionRanking implements Ranking {
   }
 }
 
-/** The position of the first number that is larger. */
+/** The position of the first larger number. */
 const firstAbove = (numbers: Float64Array, number: number): number => {
   let low = 0;
   let high = numbers.length;
@@ -125,7 +125,10 @@ const DOT = 46;
 const LOWER_V = 118;
 const UPPER_V = 86;
 
-/** The packed numbers of a release that a text is up to `end`, written without more than a leading `v`; NaN for every other text, also where it is a version. */
+/**
+ * The packed numbers of a release in a text up to `end`, written with nothing extra except a leading `v`; NaN for every other text, even if it
+ * is a version.
+ */
 const readRelease = (text: string, end = text.length): number => {
   const first = text.charCodeAt(0);
   let at = first === LOWER_V || first === UPPER_V ? 1 : 0;

@@ -1,23 +1,23 @@
 import { type Ranking, rankOfBound } from './ranks';
 
-/** Bytes of a text without its characters and of a reference to it, and of a node of the tree. */
+/** Bytes of a text without its characters plus a reference to it, and of a node of the tree. */
 const TEXT_BYTES = 32;
 const NODE_BYTES = 200;
 
-/** Characters of a text that make one key of 48 bits, of 8 bits each; 0 is the end of a text. */
+/** Characters of a text in one key of 48 bits, 8 bits each; 0 is the end of a text. */
 const KEY_UNITS = 6;
-/** As a unit of a key: every character that is larger than those of all bounds may be. No bound has it, so that nothing behind it counts. */
+/** Unit of a key for every character larger than those of all bounds. No bound contains it, so characters after it are irrelevant. */
 const LARGER = 255;
-/** Characters that are one unit of a key each; one more than the character, so that the end of a text comes first. */
+/** Largest character that fits into one unit of a key; a unit is one more than its character, so that the end of a text sorts first. */
 const LARGEST_SMALL = LARGER - 2;
-/** Units of keys for characters of 16 bits: three of 17 bits each, in a double. */
+/** Units of keys for 16-bit characters: three of 17 bits each, in a double. */
 const WIDE_KEY_UNITS = 3;
 const WIDE_UNIT = 2 ** 17;
 const HALF_KEY = 2 ** 24;
 
 /**
- * Bounds that begin alike, in their order. The characters that all of them share are compared once; the next few are one number, so that bounds are
- * told apart without touching their texts.
+ * Bounds with the same prefix, in order. Their shared characters are compared once; the next few are one number, so that bounds are
+ * distinguished without access to their texts.
  */
 interface BoundNode {
   /** Characters before this one have been compared. */
@@ -26,16 +26,16 @@ interface BoundNode {
   readonly shared: string;
   /** Next characters, ascending, each once. */
   readonly keys: Float64Array;
-  /** Index of the first bound of each key, and at last of the bound behind all. */
+  /** Index of the first bound of each key, followed by the end of all bounds. */
   readonly starts: Uint32Array;
-  /** By position of the key, where more than one bound has it. */
+  /** By position of the key, if more than one bound has it. */
   readonly children: ReadonlyMap<number, BoundNode>;
 }
 
-/** Ranks texts by their UTF-16 units, from their beginning or, backwards, from their end. */
+/** Ranks texts by their UTF-16 units, from the start or, backwards, from the end. */
 export class TextRanking implements Ranking {
   readonly bytes: number;
-  /** Ascending, each once. Those that are compared backwards are written backwards here. */
+  /** Ascending and distinct. Bounds that are compared backwards are reversed here. */
   private readonly bounds: readonly string[];
   private readonly isWide: boolean;
   private readonly keyUnits: number;
@@ -52,7 +52,7 @@ export class TextRanking implements Ranking {
     this.bytes = this.bounds.reduce((sum, { length }) => sum + TEXT_BYTES + length, bytesOf(this.root));
   }
 
-  /** The ranks of the texts that begin with a prefix, which is written as the bounds are. */
+  /** The ranks of the texts with a prefix, which is written in the direction of the bounds. */
   ranksOfPrefix(prefix: string): readonly [low: number, high: number] {
     const end = endOfPrefix(prefix);
     return [rankOfBound(this.indexOf(prefix)), end === undefined ? Infinity : rankOfBound(this.indexOf(end)) - 1];
@@ -78,7 +78,7 @@ export class TextRanking implements Ranking {
     return 0;
   }
 
-  /** The rank of a text that is like a bound in the characters before `from`, and may differ from no other bound there. */
+  /** The rank of a text that equals a bound in the characters before `from`, which no other bound shares. */
   private rankBeside(index: number, text: string, from: number): number {
     const bound = this.bounds[index] ?? '';
     if (from >= bound.length && from >= text.length) return rankOfBound(index);
@@ -87,7 +87,7 @@ export class TextRanking implements Ranking {
     return text.length > bound.length ? 2 * index + 2 : rankOfBound(index);
   }
 
-  /** Compares the characters of a text from `from` on with those of a part from `partFrom` on: 0 where the text goes on with them. */
+  /** Compares the characters of a text from `from` on with those of a part from `partFrom` on: 0 if the text continues with the part. */
   private compareFrom(text: string, from: number, part: string, partFrom = 0): number {
     const { length } = text;
     const { isBackwards } = this;
@@ -125,11 +125,11 @@ export class TextRanking implements Ranking {
     return key;
   }
 
-  /** The node of the bounds from `start` up to, not including, `end`, of which there is at least one, and which are alike before `from`. */
+  /** The node of the bounds from `start` up to, not including, `end`: at least one, equal before `from`. */
   private nodeOf(start: number, end: number, from: number): BoundNode {
     const first = this.bounds[start] ?? '';
     const last = this.bounds[end - 1] ?? '';
-    // Bounds are sorted: what the first and the last share, all of them share.
+    // Bounds are sorted: a prefix shared by the first and the last is shared by all.
     let sharedEnd = from;
     while (sharedEnd < first.length && first.charCodeAt(sharedEnd) === last.charCodeAt(sharedEnd)) sharedEnd += 1;
     const keys: number[] = [];
@@ -155,7 +155,7 @@ export class TextRanking implements Ranking {
     };
   }
 
-  /** Bounds are written in the direction in which they are compared. */
+  /** Bounds are written in the direction of comparison. */
   private keyOfBound(bound: string, from: number): number {
     return this.isWide ? this.wideKeyOf(bound, from, false) : this.keyOf(bound, from, false);
   }
@@ -185,7 +185,7 @@ const hasLargeUnits = (text: string): boolean => {
   return false;
 };
 
-/** The position of the first key that is not below a key. */
+/** The position of the first key that is greater than or equal to a key. */
 const firstNotBelow = (keys: Float64Array, key: number): number => {
   let low = 0;
   let high = keys.length;
@@ -199,7 +199,7 @@ const firstNotBelow = (keys: Float64Array, key: number): number => {
 
 const LAST_UNIT = 0xffff;
 
-/** The least text behind all that begin with a prefix; undefined where there is none. */
+/** The least text after all texts with a prefix; undefined if there is none. */
 export const endOfPrefix = (prefix: string): string | undefined => {
   let length = prefix.length;
   while (length > 0 && prefix.charCodeAt(length - 1) === LAST_UNIT) length -= 1;
@@ -207,7 +207,7 @@ export const endOfPrefix = (prefix: string): string | undefined => {
   return prefix.slice(0, length - 1) + String.fromCharCode(prefix.charCodeAt(length - 1) + 1);
 };
 
-/** A text with its UTF-16 units in the opposite order. */
+/** A text with its UTF-16 units reversed. */
 export const backwards = (text: string): string => {
   const units: string[] = [];
   for (let at = text.length - 1; at >= 0; at -= 1) units.push(text.charAt(at));
