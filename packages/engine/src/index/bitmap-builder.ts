@@ -3,7 +3,7 @@ import { nextAbove } from '../values/points';
 import { eachSpan, spanCountOf } from './column-statistics';
 import { type BitmapColumn, type BitmapNode, endOfSegment, NodeKind, segmentOf, startOfSegment } from './index-matcher';
 
-/** Values of one column that have a bitmap of their own; beyond it several share one. Bounds the size to 32 bytes a clause and column. */
+/** Maximum number of values of one column with their own bitmap; further ones share bitmaps. Bounds the size to 32 bytes per clause and column. */
 const MAX_BITMAPS = 255;
 
 /** A field and whether its values are points. */
@@ -12,10 +12,7 @@ interface IndexedField {
   readonly isPoint: boolean;
 }
 
-/**
- * Makes the bitmaps of some clauses, which stand in the pool from `start` on. Fields come in the order in which their bitmaps are to be
- * ANDed.
- */
+/** Builds the bitmaps of some clauses, which are in the pool from `start` on. Fields are in the order in which their bitmaps are ANDed. */
 export const buildBitmaps = (
   table: ClauseTable,
   clauses: readonly number[],
@@ -75,7 +72,7 @@ class BitmapBuilder {
       : { ...column, cuts: undefined, ...this.addKeys(cells, blank) };
   }
 
-  /** Whether a clause has a cell that no bitmap decides: a test, or one of a field without bitmaps. */
+  /** Whether a clause has a cell that bitmaps cannot decide: a test, or a cell of a field without bitmaps. */
   private hasUndecided(clause: number, indexed: ReadonlySet<number>): boolean {
     const { starts } = this.table;
     for (let cell = starts[clause] ?? 0; cell < (starts[clause + 1] ?? 0); cell += 1)
@@ -103,13 +100,13 @@ class BitmapBuilder {
     return bitmap;
   }
 
-  /** Keeps a bitmap and answers its offset. */
+  /** Stores a bitmap and returns its offset. */
   private add(bitmap: Int32Array): number {
     this.bitmaps.push(bitmap);
     return (this.bitmaps.length - 1) * this.words;
   }
 
-  /** Bitmaps of texts, and the one of all others; of lists and objects there is only that. */
+  /** Bitmaps of texts, and the one of all other values; lists and objects have only the latter. */
   private addKeys(cells: readonly PositionedCell[], blank: Int32Array): Pick<BitmapColumn, 'keys' | 'present'> {
     const { operands } = this.table;
     const base = blank.slice();
@@ -144,7 +141,7 @@ class BitmapBuilder {
     return keys;
   }
 
-  /** Bitmaps that several keys share have the bits of all of them. */
+  /** A bitmap shared by several keys has the bits of all of them. */
   private sharedBitmaps(
     users: ReadonlyMap<unknown, readonly PositionedCell[]>,
     base: Int32Array,
@@ -164,7 +161,7 @@ class BitmapBuilder {
     return keys;
   }
 
-  /** A bitmap for each segment of the line between the bounds that cells name, or between some of them. */
+  /** A bitmap for each segment of the line between the bounds that cells name, or a selection of these bounds. */
   private addSegments(cells: readonly PositionedCell[], blank: Int32Array): Pick<BitmapColumn, 'cuts' | 'present'> {
     const bounds: number[] = [];
     for (const { cell } of cells) addCuts(this.table, cell, bounds);
@@ -198,10 +195,10 @@ const isNegative = (kind: number | undefined): boolean => kind === CellKind.isNo
 
 const keysOf = (kind: number | undefined, operand: unknown): Iterable<unknown> => {
   if (kind === CellKind.is || kind === CellKind.isNot) return [operand];
-  return kind === CellKind.among || kind === CellKind.notAmong ? (operand as SetOperand) : []; // as its kind says
+  return kind === CellKind.among || kind === CellKind.notAmong ? (operand as SetOperand) : []; // determined by its kind
 };
 
-/** Cuts in ascending order, each once; evenly thinned out where there are too many. */
+/** Distinct cuts in ascending order, evenly thinned out if there are too many. */
 const chooseCuts = (cuts: readonly number[]): Float64Array => {
   const sorted = Float64Array.from(cuts).sort();
   let count = 0;
@@ -213,7 +210,7 @@ const chooseCuts = (cuts: readonly number[]): Float64Array => {
   );
 };
 
-/** Adds the cuts that set the spans of a cell apart: of large sets those of a few members, evenly spread. */
+/** Adds the cuts that separate the spans of a cell; for large sets, those of a few evenly spread members. */
 const addCuts = (table: ClauseTable, cell: number, cuts: number[]): void => {
   const step = Math.ceil(spanCountOf(table, cell) / MAX_BITMAPS);
   let index = 0;

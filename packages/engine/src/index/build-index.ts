@@ -5,20 +5,20 @@ import { type IndexNode, NodeKind, type RowIndex, type ScanNode, segmentOf } fro
 import { buildLine } from './line';
 import { MAX_SEGMENTS_OF_RANGE, MIN_CLAUSES, type NodePlan, type Planner, planNode } from './plan-node';
 
-/** Splits below one another. */
+/** Maximum depth of nested splits. */
 const MAX_DEPTH = 40;
-/** A split must leave less than this share of its clauses together. */
+/** The largest part of a split must have less than this share of its clauses. */
 const MAX_SHARE = 0.9;
-/** Columns that always have bitmaps, and how many times as many as a clause has cells on average may have them. */
+/** Number of columns that may always have bitmaps, and the multiple of a clause's average number of cells that may have them. */
 const FEW_COLUMNS = 24;
 const MAX_BLANKS = 8;
-/** Clauses may stand in several leaves, but not in so many more on average, or than their sets have members where that is more. */
+/** Clauses may be in several leaves, but on average in at most this many more, or in as many as their sets have members if that is more. */
 const MAX_COPIES = 4;
 
 /**
- * Builds the index of a table. Each clause stands in one leaf, or in a few where it asks for several values or touches several segments; the
- * cost grows with the number of cells, and with the logarithm of the number of clauses. Answers do not depend on what the planner chooses.
- * `isPoint` says, by field, whether its values are points. See docs/adr/0009-index-over-clauses.md.
+ * Builds the index of a table. Each clause is in one leaf, or in a few if it matches several values or touches several segments; the cost grows
+ * with the number of cells, and with the logarithm of the number of clauses. Answers do not depend on the choices of the planner. `isPoint`
+ * states, by field, whether its values are points. See docs/adr/0009-index-over-clauses.md.
  */
 export const buildIndex = (table: ClauseTable, isPoint: readonly boolean[], planner: Planner = planNode): RowIndex => {
   const builder = new IndexBuilder(table, isPoint, planner);
@@ -54,7 +54,7 @@ class IndexBuilder {
     this.mostCopies = Math.max(table.count * MAX_COPIES, countMembers(table));
   }
 
-  /** Makes the node of some clauses, ascending and at least one. All of them match what came for the fields that are decided. */
+  /** Builds the node of some clauses, ascending and at least one. All of them match the input in the decided fields. */
   build(clauses: readonly number[], depth: number, decided: Fields = NO_FIELDS): IndexNode {
     if (clauses.length < MIN_CLAUSES) return this.scan(clauses);
     const plan = this.planner(clauses.length, this.columnsOf(clauses, decided));
@@ -94,14 +94,14 @@ class IndexBuilder {
     return buildBitmaps(this.table, clauses, indexed, this.keep(clauses));
   }
 
-  /** Columns that may have bitmaps, which take memory for blanks too: more where clauses have many cells. */
+  /** Maximum number of columns with bitmaps, which use memory for blanks too: more if clauses have many cells. */
   private mostColumns(clauses: readonly number[]): number {
     const { starts } = this.table;
     const cells = clauses.reduce((sum, clause) => sum + (starts[clause + 1] ?? 0) - (starts[clause] ?? 0), 0);
     return Math.max(FEW_COLUMNS, Math.ceil((cells / clauses.length) * MAX_BLANKS));
   }
 
-  /** Appends clauses to the pool and answers where they begin. */
+  /** Appends clauses to the pool and returns their start. */
   private keep(clauses: readonly number[]): number {
     const start = this.pool.length;
     for (const clause of clauses) this.pool.push(clause);
@@ -110,7 +110,7 @@ class IndexBuilder {
 
   private splitByKeys(clauses: readonly number[], field: number, depth: number, decided: Fields): IndexNode {
     const { children, rest } = this.divide(clauses, field, (cell) => keysOfCell(this.table, cell));
-    // A value that nearly all clauses ask for is no obstacle: the field sets its clauses no further apart.
+    // Only the rest counts as a part: a value shared by nearly all clauses is fine, since no split below it uses the field again.
     if (!this.isUseful(clauses.length, rest.length, { children, rest }, depth)) return this.flat(clauses, decided);
     const nodes = new Map<unknown, IndexNode>();
     const below = new Set(decided).add(field);
@@ -162,7 +162,7 @@ class IndexBuilder {
     return decided.size === 0 ? columns : columns.filter(({ field }) => !decided.has(field));
   }
 
-  /** Whether a split sets clauses apart without multiplying them, where it leaves so many at most together; notes the copies that it makes. */
+  /** Whether a split separates clauses without multiplying them, given the size of its largest part; counts the copies it makes. */
   private isUseful(count: number, largest: number, { children, rest }: Parts<unknown>, depth: number): boolean {
     let total = rest.length;
     for (const { length } of children.values()) total += length;
@@ -172,7 +172,7 @@ class IndexBuilder {
     return true;
   }
 
-  /** Puts each clause under the keys of its cell of the field; without such a cell, or without keys, it belongs to the rest. */
+  /** Assigns each clause to the keys of its cell of the field; without such a cell, or without keys, to the rest. */
   private divide<Key>(
     clauses: readonly number[],
     field: number,
@@ -189,7 +189,7 @@ class IndexBuilder {
     return { children, rest };
   }
 
-  /** The segments that a cell touches, where they are few. */
+  /** The segments that a cell touches, if they are few. */
   private segmentsOfCell(cell: number, cuts: Float64Array): readonly number[] | undefined {
     if (kindOf(this.table, cell) !== CellKind.within)
       return keysOfCell(this.table, cell)?.map((point) => segmentOf(cuts, Number(point)));
@@ -199,7 +199,7 @@ class IndexBuilder {
   }
 }
 
-/** Members of all sets that splits take apart. */
+/** Number of members of all sets that splits expand. */
 const countMembers = (table: ClauseTable): number => {
   let members = 0;
   for (let cell = 0; cell < table.codes.length; cell += 1)

@@ -1,12 +1,12 @@
 import { CellKind, type ClauseTable, fieldOf, highOf, kindOf, lowOf, type SetOperand } from '../match/clause-table';
 import { nextAbove, nextBelow } from '../values/points';
 
-/** Takes one range of points, both ends included. */
+/** Receives one range of points, inclusive. */
 type VisitSpan = (low: number, high: number) => void;
 
 /**
- * Visits the ranges of points in which a cell matches. An infinite input is a point too, so that a range ends at Infinity only where it
- * holds Infinity. A cell that no range describes, such as a test, may match anywhere.
+ * Visits the ranges of points in which a cell matches. An infinite input is a point too, so a range ends at Infinity only if it includes
+ * Infinity. A cell without ranges, such as a test, may match anywhere.
  */
 export const eachSpan = (table: ClauseTable, cell: number, visit: VisitSpan): void => {
   switch (kindOf(table, cell)) {
@@ -27,7 +27,7 @@ export const eachSpan = (table: ClauseTable, cell: number, visit: VisitSpan): vo
   }
 };
 
-/** Whether the ranges of a cell of points are all that it says about points that are there. */
+/** Whether the ranges of a cell of points describe it completely for present points. */
 export const isSpanned = (table: ClauseTable, cell: number): boolean => SPANNED.has(kindOf(table, cell));
 
 const SPANNED: ReadonlySet<number> = new Set([
@@ -38,13 +38,13 @@ const SPANNED: ReadonlySet<number> = new Set([
   CellKind.notAmong,
 ]);
 
-/** How many ranges {@link eachSpan} visits at most. */
+/** Maximum number of ranges that {@link eachSpan} visits. */
 export const spanCountOf = (table: ClauseTable, cell: number): number => {
   const kind = kindOf(table, cell);
   return kind === CellKind.among || kind === CellKind.notAmong ? pointsOf(table, cell).size + 1 : 2;
 };
 
-/** The members of a set of numbers, as the kind of the cell says. */
+/** The members of a set of numbers, determined by the kind of the cell. */
 const pointsOf = ({ operands }: ClauseTable, cell: number): ReadonlySet<number> =>
   operands[cell] as SetOperand as ReadonlySet<number>; // a point column has sets of numbers
 
@@ -60,7 +60,7 @@ const visitAbove = (bound: number, visit: VisitSpan): void => {
   if (bound < Infinity) visit(nextAbove(bound), Infinity);
 };
 
-/** Visits what lies between ascending points, before the first and after the last. */
+/** Visits the gaps between ascending points, before the first and after the last. */
 const visitGaps = (points: readonly number[], visit: VisitSpan): void => {
   let from = -Infinity;
   for (const point of points) {
@@ -72,7 +72,7 @@ const visitGaps = (points: readonly number[], visit: VisitSpan): void => {
   else visitAbove(last, visit);
 };
 
-/** Clauses that are looked at to judge a column; enough to tell 10 values from 1,000. */
+/** Sample size for judging a column; enough to distinguish 10 values from 1,000. */
 const SAMPLE = 1_024;
 
 /** Statistics of the cells of one field in a sample of clauses. Shares and selectivities are between 0 and 1. */
@@ -80,11 +80,11 @@ export interface ColumnStatistics {
   readonly field: number;
   /** Clauses of the sample, with and without a cell of the field. */
   readonly sampled: number;
-  /** Share of clauses that ask for one or a few values. */
+  /** Share of clauses that match one or a few values. */
   readonly keyed: number;
-  /** Values that a clause asks for, on average over all clauses. */
+  /** Number of values that a clause matches, on average over all clauses. */
   readonly keysPerClause: number;
-  /** Different values asked for, at least 1. */
+  /** Number of different matched values, at least 1. */
   readonly distinct: number;
   /** The ranges of the sample: low, high, low, high, and so on. */
   readonly ranges: Float64Array;
@@ -96,9 +96,9 @@ export interface ColumnStatistics {
 
 /** Guesses for cells that no index decides. */
 const SELECTIVITY = { test: 0.35, negative: 0.9, absent: 0.1 } as const;
-/** In place of the number of values that a cell asks for, where it does not ask for a few. */
+/** Replaces the number of values of a cell that does not match a few values. */
 const NO_KEYS = -1;
-/** Sets with more members are not taken apart. */
+/** Sets with more members are not expanded. */
 export const MAX_KEYS_OF_CELL = 16;
 
 /** A sample of clauses, evenly spread. */
@@ -107,7 +107,7 @@ export const sampleOf = (clauses: readonly number[]): readonly number[] =>
     ? clauses
     : Array.from({ length: SAMPLE }, (_, index) => clauses[Math.floor((index * clauses.length) / SAMPLE)] ?? 0);
 
-/** Looks at the cells of all fields in a sample of clauses; fields without cells are left out. */
+/** Describes the cells of all fields in a sample of clauses; fields without cells are omitted. */
 export const describeColumns = (table: ClauseTable, sample: readonly number[]): readonly ColumnStatistics[] => {
   const cellsByField = new Map<number, number[]>();
   for (const clause of sample) {
@@ -164,7 +164,7 @@ const describeColumn = (
   };
 };
 
-/** Adds the values of {@link keysOfCell} to others, without a list of them; answers how many the cell asks for, or `NO_KEYS`. */
+/** Adds the values of {@link keysOfCell} to others, without a list of them; returns how many the cell matches, or `NO_KEYS`. */
 const addKeys = (table: ClauseTable, cell: number, keys: Set<unknown>): number => {
   switch (kindOf(table, cell)) {
     case CellKind.is:
@@ -185,7 +185,7 @@ const addKeys = (table: ClauseTable, cell: number, keys: Set<unknown>): number =
   }
 };
 
-/** The values that a cell asks for, where they are few; undefined where it asks for something else. */
+/** The values that a cell matches, if they are few; undefined if it is another condition. */
 export const keysOfCell = (table: ClauseTable, cell: number): readonly unknown[] | undefined => {
   const { operands } = table;
   switch (kindOf(table, cell)) {
@@ -194,7 +194,7 @@ export const keysOfCell = (table: ClauseTable, cell: number): readonly unknown[]
     case CellKind.within:
       return lowOf(table, cell) === highOf(table, cell) ? [lowOf(table, cell)] : undefined;
     case CellKind.among: {
-      const values = operands[cell] as SetOperand; // as its kind says
+      const values = operands[cell] as SetOperand; // determined by its kind
       return values.size <= MAX_KEYS_OF_CELL ? [...values] : undefined;
     }
     default:
@@ -218,7 +218,7 @@ const selectivityOf = (table: ClauseTable, cell: number, bounds: Float64Array): 
   }
 };
 
-/** How many bounds lie below a point. */
+/** Number of bounds below a point. */
 const rankOf = (bounds: Float64Array, point: number): number => {
   let low = 0;
   let high = bounds.length;

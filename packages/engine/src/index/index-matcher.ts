@@ -7,18 +7,18 @@ export type IndexNode = ScanNode | BitmapNode | KeySplit | SegmentSplit | LineNo
 
 export const NodeKind = { scan: 0, bitmap: 1, keySplit: 2, segmentSplit: 3, line: 4 } as const;
 
-/** Few clauses, asked one after the other. */
+/** Few clauses, tested one after the other. */
 export interface ScanNode {
   readonly kind: typeof NodeKind.scan;
   readonly first: number;
-  /** Range of `RowIndex.pool` in which its clauses stand; the end is not included. */
+  /** Range of its clauses in `RowIndex.pool`; the end is exclusive. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Clauses as bits. Each column has a bitmap for each of its values that matter; those of the values that came are ANDed. A set bit may be
- * wrong, a clear one never is: clauses that are not `exact` are asked again.
+ * Clauses as bits. Each column has a bitmap for each of its relevant values; those of the input's values are ANDed. A set bit may be wrong, a
+ * clear one never is: clauses that are not `exact` are tested again.
  */
 export interface BitmapNode {
   readonly kind: typeof NodeKind.bitmap;
@@ -31,18 +31,18 @@ export interface BitmapNode {
   readonly bits: Int32Array;
   /** The most selective first. */
   readonly columns: readonly BitmapColumn[];
-  /** By position in the range: 1 where the set bit of a clause needs no second look. */
+  /** By position in the range: 1 if the set bit of a clause needs no further test. */
   readonly exact: Uint8Array;
-  /** Room for the bitmaps chosen by a search: their offsets in `bits`. */
+  /** Buffer for the bitmaps chosen by a search: their offsets in `bits`. */
   readonly chosen: Int32Array;
 }
 
 /** How a column finds the bitmap of a value; all numbers are offsets in `BitmapNode.bits`. */
 export interface BitmapColumn {
   readonly field: number;
-  /** By text, where the field holds texts; others have the bitmap at `present`. */
+  /** By text, if the field holds texts; other values have the bitmap at `present`. */
   readonly keys: ReadonlyMap<unknown, number> | undefined;
-  /** For a field that holds points: ascending; the bitmap of a point is `present` plus one bitmap for each cut that is not above it. */
+  /** Ascending, for a field of points; the bitmap of a point is `present` plus one bitmap for each cut that is at most the point. */
   readonly cuts: Float64Array | undefined;
   readonly present: number;
   readonly absent: number;
@@ -51,46 +51,46 @@ export interface BitmapColumn {
   readonly stride: number;
 }
 
-/** Clauses that ask for one of a few values of a field stand under these values; the others in `rest`. */
+/** Clauses that match one of a few values of a field are stored under these values; the others in `rest`. */
 interface KeySplit {
   readonly kind: typeof NodeKind.keySplit;
   readonly first: number;
   readonly field: number;
-  /** Whether the field holds points and not texts. */
+  /** Whether the field holds points instead of texts. */
   readonly isPoint: boolean;
   readonly children: ReadonlyMap<unknown, IndexNode>;
   readonly rest: IndexNode | undefined;
 }
 
-/** Clauses that ask for a narrow range of a field stand under each segment of the line that the range touches; the others in `rest`. */
+/** Clauses that match a narrow range of a field are stored under each segment of the line that the range touches; the others in `rest`. */
 interface SegmentSplit {
   readonly kind: typeof NodeKind.segmentSplit;
   readonly first: number;
   readonly field: number;
-  /** Ascending. Segment `s` holds the points from which `s` cuts are not above. */
+  /** Ascending. Segment `s` contains the points for which `s` cuts are less or equal. */
   readonly cuts: Float64Array;
   readonly children: readonly (IndexNode | undefined)[];
   readonly rest: IndexNode | undefined;
 }
 
-/** Clauses that ask for points of one field and for nothing else: the first of them is known for each part of the line. */
+/** Clauses that test only points of one field: the first of them is known for each part of the line. */
 interface LineNode extends Line {
   readonly kind: typeof NodeKind.line;
   readonly first: number;
   readonly field: number;
-  /** The same clauses once more, for searches that begin behind the first that matches, and for values that are no points. */
+  /** The same clauses again, for searches that start after the first match, and for values that are not points. */
   readonly others: IndexNode;
 }
 
 /** The first clause on each part of a line. */
 export interface Line {
-  /** Ascending: every point at which some clause begins or ceases to match. */
+  /** Ascending: every point at which some clause starts or stops matching. */
   readonly cuts: Float64Array;
-  /** By segment between cuts: the first clause that matches there; `NO_CLAUSE` where none does. */
+  /** By segment between cuts: the first matching clause; `NO_CLAUSE` if there is none. */
   readonly firsts: Uint32Array;
 }
 
-/** Finds the clauses of a table that match an input without asking each of them. */
+/** Finds the clauses of a table that match an input without testing each of them. */
 export interface RowIndex {
   readonly table: ClauseTable;
   readonly root: IndexNode | undefined;
@@ -98,7 +98,7 @@ export interface RowIndex {
   readonly pool: Uint32Array;
 }
 
-/** How many cuts are not above a point. */
+/** Number of cuts less than or equal to a point. */
 export const segmentOf = (cuts: Float64Array, point: number): number => {
   let low = 0;
   let high = cuts.length;
@@ -110,19 +110,19 @@ export const segmentOf = (cuts: Float64Array, point: number): number => {
   return low;
 };
 
-/** How many cuts are not above a point: as {@link segmentOf}, but begins near where the point stands if cuts are evenly spread. */
+/** As {@link segmentOf}, but starts near the expected position of the point if cuts are evenly spread. */
 export const segmentNear = (cuts: Float64Array, point: number): number => {
   const { length } = cuts;
   const first = cuts[0] ?? 0;
   const last = cuts[length - 1] ?? 0;
   if (length === 0 || point < first) return 0;
   if (point >= last) return length;
-  // If the distance is not finite, the middle is as good as any other point.
+  // If the distance is not finite, the middle is as good as any other position.
   const share = (point - first) / (last - first);
   const guess = Math.floor(share * (length - 1)) || 0;
   let low = guess;
   let high = guess + 1;
-  // In the end the cut at `low` is not above the point, and the one at `high` is; the first and the last are such cuts.
+  // In the end the cut at `low` is at most the point, and the one at `high` is greater; the first and the last are such cuts.
   if ((cuts[guess] ?? 0) <= point) {
     for (let step = 1; (cuts[high] ?? Infinity) <= point; step *= 2) {
       low = high;
@@ -144,10 +144,10 @@ export const segmentNear = (cuts: Float64Array, point: number): number => {
   return high;
 };
 
-/** The least point of a segment; that of the first is -Infinity. */
+/** The least point of a segment; -Infinity for the first. */
 export const startOfSegment = (cuts: Float64Array, segment: number): number => cuts[segment - 1] ?? -Infinity;
 
-/** The greatest point of a segment; that of the last is Infinity. */
+/** The greatest point of a segment; Infinity for the last. */
 export const endOfSegment = (cuts: Float64Array, segment: number): number => {
   const next = cuts[segment];
   return next === undefined ? Infinity : nextBelow(next);
@@ -158,7 +158,7 @@ export class IndexMatcher implements Matcher {
   private readonly table: ClauseTable;
   private readonly pool: Uint32Array;
   private readonly root: IndexNode | undefined;
-  /** Clauses before this one do not count in the search under way. */
+  /** The current search ignores clauses before this one. */
   private from = 0;
 
   constructor(
@@ -197,7 +197,7 @@ export class IndexMatcher implements Matcher {
     return clause < this.from ? this.search(others, bound) : Math.min(clause, bound);
   }
 
-  /** Looks first where the earlier clauses stand, so that what is found there may spare the other. */
+  /** Searches the part with the earlier clauses first, so that a match there may avoid the other search. */
   private searchBoth(child: IndexNode | undefined, rest: IndexNode | undefined, bound: number): number {
     const isChildFirst = child !== undefined && (rest === undefined || child.first < rest.first);
     const early = isChildFirst ? child : rest;
@@ -217,7 +217,7 @@ export class IndexMatcher implements Matcher {
     return bound;
   }
 
-  /** ANDs word by word, in the order of the clauses, and looks up a column's bitmap when a word first needs it. */
+  /** ANDs word by word, in clause order, and looks up the bitmap of a column when a word first needs it. */
   private searchBitmap(node: BitmapNode, bound: number): number {
     const { pool, table, frame } = this;
     const { bits, chosen, columns, exact, start, words } = node;
@@ -245,7 +245,7 @@ export class IndexMatcher implements Matcher {
     return bound;
   }
 
-  /** Position in the pool at which a search of a leaf begins. */
+  /** Position in the pool at which a search of a leaf starts. */
   private startIn({ first, start, end }: ScanNode | BitmapNode): number {
     if (this.from <= first) return start;
     let low = start;

@@ -3,18 +3,18 @@ import { nextAbove } from '../values/points';
 import { eachSpan, isSpanned, spanCountOf } from './column-statistics';
 import { type Line, segmentOf } from './index-matcher';
 
-/** Spans that clauses may have, on average. */
+/** Maximum average number of spans per clause. */
 const MAX_SPANS = 4;
 
 /**
- * Makes the line of some clauses, ascending; undefined where one of them asks for more than points of the field, or where they have too many
- * ranges. Clauses without cells match everywhere.
+ * Builds the line of some clauses, ascending; undefined if one of them tests more than points of the field, or if they have too many ranges.
+ * Clauses without cells match everywhere.
  */
 export const buildLine = (table: ClauseTable, clauses: readonly number[], field: number): Line | undefined => {
   if (!areOnLine(table, clauses, field)) return undefined;
   const cuts = cutsOf(table, clauses);
   const firsts = new Uint32Array(cuts.length + 1).fill(NO_CLAUSE);
-  // Clauses come in their order, so that the first clause that paints a segment keeps it; painted segments are leapt over.
+  // Clauses are in order, so the first clause that paints a segment keeps it; painted segments are skipped.
   const unpainted = new Leaps(firsts.length);
   for (const clause of clauses) {
     eachSpanOf(table, clause, (low, high) => {
@@ -58,16 +58,16 @@ const cutsOf = (table: ClauseTable, clauses: readonly number[]): Float64Array =>
   return sorted.filter((cut, index) => cut !== sorted[index - 1]);
 };
 
-/** Numbers from 0 on, some of which are removed; each removal takes about constant time. */
+/** Numbers from 0 on, some of which are removed; each removal takes almost constant time. */
 class Leaps {
-  /** By number: itself, or one that is nearer to the next that is left. */
+  /** By number: itself, or one that is nearer to the next remaining number. */
   private readonly next: Uint32Array;
 
   constructor(count: number) {
     this.next = Uint32Array.from({ length: count + 1 }, (_, index) => index);
   }
 
-  /** The first number from `start` on that is left; the count of all where none is. */
+  /** The first remaining number from `start` on; the count of all if there is none. */
   from(start: number): number {
     const { next } = this;
     let at = start;

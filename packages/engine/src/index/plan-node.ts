@@ -1,35 +1,35 @@
 import { type ColumnStatistics } from './column-statistics';
 import { segmentOf } from './index-matcher';
 
-/** How some clauses are best searched. */
+/** The best way to search some clauses. */
 export type NodePlan =
   | { readonly kind: 'scan' }
   /** Fields in the order in which their bitmaps are ANDed. */
   | { readonly kind: 'bitmap'; readonly fields: readonly number[] }
   | { readonly kind: 'keys'; readonly field: number }
   | { readonly kind: 'segments'; readonly field: number; readonly cuts: Float64Array }
-  /** The first clause on each part of the field's line, where clauses ask for nothing else; and another plan for what that does not answer. */
+  /** The first clause on each part of the field's line, if clauses test nothing else; and another plan for all other searches. */
   | { readonly kind: 'line'; readonly field: number; readonly otherwise: PlanOfAll };
 
 /** Estimated costs in nanoseconds; only their proportions matter. */
 const COST = { clause: 8, lookup: 50, word: 2.5, split: 25 } as const;
-/** Inputs may match less often than the estimate says; searches are planned for so many times the clauses. */
+/** Inputs may match less often than estimated; searches are planned for this multiple of the clauses. */
 const CAUTION = 3;
-/** A split must save so much of the cost of searching all at once. */
+/** Maximum cost of a split, as a share of the cost of searching all clauses at once. */
 const WORTHWHILE = 0.85;
-/** Fewer clauses are always asked one after the other. */
+/** Fewer clauses are always tested one after the other. */
 export const MIN_CLAUSES = 5;
 const MAX_SEGMENTS = 1_024;
 /** Clauses for each segment. */
 const SEGMENT_CLAUSES = 8;
-/** Fewer clauses have no line of their own. */
+/** Fewer clauses do not get a line. */
 const LINE_CLAUSES = 128;
-/** A range that touches more segments is left out of a split. */
+/** A range that touches more segments is excluded from a split. */
 export const MAX_SEGMENTS_OF_RANGE = 4;
 
 type PlanOfAll = Exclude<NodePlan, { readonly kind: 'line' }>;
 
-/** Chooses how a number of clauses is searched, by a sample of them. */
+/** Chooses how to search a number of clauses, from a sample of them. */
 export type Planner = (count: number, columns: readonly ColumnStatistics[]) => NodePlan;
 
 interface Option {
@@ -37,7 +37,7 @@ interface Option {
   readonly cost: number;
 }
 
-/** Chooses between asking each clause, bitmaps, and splitting by the values or ranges of one field, by estimated cost. */
+/** Chooses by estimated cost between testing each clause, bitmaps, and a split by the values or ranges of one field. */
 export const planNode: Planner = (count, columns) => {
   if (columns.length === 0) return { kind: 'scan' };
   const bySelectivity = [...columns].sort((a, b) => a.selectivity - b.selectivity);
@@ -73,14 +73,14 @@ interface FlatCosts {
 const flatCosts = (count: number, matching: number, lookups: number): FlatCosts => {
   const visited = Math.min(count, CAUTION / Math.max(matching, Number.EPSILON));
   const bitmap = lookups * COST.lookup + (visited / 32) * COST.word + 2 * COST.clause;
-  // Without columns there is nothing to look up.
+  // Without columns there are no lookups.
   return { scan: visited * COST.clause, bitmap: lookups === 0 ? Infinity : bitmap };
 };
 
-/** More lookups cost too much to be counted exactly. */
+/** More lookups are too expensive for an exact count to matter. */
 const MAX_COUNTED_LOOKUPS = 32;
 
-/** Columns whose bitmaps are looked up for the first word: until no clause of the 32 is left, all of them where some match. */
+/** Number of columns whose bitmaps are looked up for the first word: until none of its 32 clauses is left, or all columns if some match. */
 const lookupsIn = (bySelectivity: readonly ColumnStatistics[], except?: ColumnStatistics): number => {
   let live = 32;
   let lookups = 0;
@@ -122,7 +122,7 @@ const splitOptions = (
   return options;
 };
 
-/** Cuts between which about the same number of ranges begin or end. */
+/** Cuts with about the same number of range bounds between them. */
 const segmentCuts = ({ bounds }: ColumnStatistics, count: number): Float64Array => {
   const wanted = Math.min(MAX_SEGMENTS, Math.floor(count / SEGMENT_CLAUSES));
   const finite = bounds.filter(Number.isFinite);
@@ -134,7 +134,7 @@ const segmentCuts = ({ bounds }: ColumnStatistics, count: number): Float64Array 
   return Float64Array.from(cuts);
 };
 
-/** Share of clauses that a split by segments would take, and how many segments they would touch, for each clause of all. */
+/** Share of clauses that a split by segments would take, and the number of segments they would touch, averaged over all clauses. */
 const measureRanges = (
   { keyed, keysPerClause, ranges, sampled }: ColumnStatistics,
   cuts: Float64Array,
