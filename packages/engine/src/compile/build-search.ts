@@ -12,14 +12,14 @@ import { type FormCell, FormFields } from './form-fields';
 import { type BuiltClauses, cellsOfFirst, patternCostsOf, relevantCosts, type RuleSearch } from './rule-search';
 
 export interface SearchPlan {
-  /** In the order in which they are tried. */
+  /** In the order of trial. */
   readonly rows: readonly PlannedRow[];
   readonly readers: readonly FieldReader[];
   readonly types: readonly FieldType[];
   readonly search: 'index' | 'scan';
 }
 
-/** Lays the conditions of rows out for searches; `conditionOf` says what a cell asks for now. */
+/** Lays the conditions of rows out for searches; `conditionOf` returns the current condition of a cell. */
 export const buildSearch = (
   { rows, readers, types, search }: SearchPlan,
   conditionOf: (cell: PlannedCell) => Condition,
@@ -61,7 +61,7 @@ const countTests = ({ table }: BuiltClauses): number => {
   return tests;
 };
 
-/** Lays out rows in the order in which they are tried; `cells` are the conditions of all of them, in that order. */
+/** Lays out rows in the order of trial; `cells` are the conditions of all of them, in that order. */
 const buildClauses = (rows: readonly PlannedRow[], cells: readonly FormCell[], forms: FormFields): BuiltClauses => {
   const builder = new ClauseBuilder(cells, forms);
   rows.forEach((row, place) => builder.addRow(row, place));
@@ -79,7 +79,7 @@ class ClauseBuilder {
   private readonly operands: unknown[] = [];
   private readonly operators: (Operator | undefined)[] = [];
   private readonly args: (readonly unknown[])[] = [];
-  /** Position of the next cell that is added. */
+  /** Position of the next added cell. */
   private position = 0;
 
   constructor(

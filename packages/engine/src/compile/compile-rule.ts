@@ -25,13 +25,11 @@ import { retainedBytes } from './retained-bytes';
 export interface CompileOptions {
   /** Values of the workspace. Without it, every reference to one is a problem. */
   readonly values?: ValueSource;
-  /**
-   * How rows are found: by an index (the default), or by asking each of them, which is the reference that the index must agree with.
-   */
+  /** How rows are found: by an index (the default), or by testing each of them, which is the reference that the index must agree with. */
   readonly search?: 'index' | 'scan';
 }
 
-/** Every problem of a table, at most 100, each with its place. An empty answer means that it compiles with the same options. */
+/** Every problem of a table, at most 100, each with its location. If there are none, the table compiles with the same options. */
 export const checkRule = (table: RuleTable, options: CompileOptions = {}): readonly RuleProblem[] =>
   readTable(table, options.values).problems.problems;
 
@@ -52,7 +50,7 @@ export const compileRule = (table: RuleTable, options: CompileOptions = {}): Com
   return { [PARTS]: { ...rule, bytes: retainedBytes(rule, formulaCharacters) } };
 };
 
-/** Bytes that a compiled rule keeps alive, as it estimates them; answers that it will keep are included. */
+/** Estimated bytes that a compiled rule retains, including answers that it will cache. */
 export const retainedBytesOf = (rule: CompiledRule): number => rule[PARTS].bytes;
 
 const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOptions): Omit<RuleParts, 'bytes'> => {
@@ -88,16 +86,15 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
     groupsByPlace: groupsByPlace(rows, planned),
     strictInput: planned.strictInput,
     bindings,
-    // Conditions that refer to values are bound to them now, so that the first answer need not build the search again.
+    // Conditions that refer to values are bound now, so that the first answer need not rebuild the search.
     search: bindings.refresh()?.search ?? buildSearch(searchPlan, ({ condition }) => condition),
     answers: new Array<RuleOutcome | undefined>(rows.length + 1).fill(undefined),
   };
 };
 
 /**
- * The rows that take part, in the order in which they are tried: higher priority first, then table order. The rows of a group follow its first
- * row, since they are evaluated together. That row gives the group its place even when it is disabled: switching off a row that loses moves
- * nothing.
+ * The rows that take part, in the order of trial: higher priority first, then table order. The rows of a group follow its first row, since they
+ * are evaluated together. That row determines the place of the group even when it is disabled: disabling a losing row moves nothing.
  */
 const orderRows = (rows: readonly PlannedRow[]): readonly PlannedRow[] => {
   const byPriority = [...rows].sort((a, b) => b.priority - a.priority); // stable: table order within a priority
@@ -116,7 +113,7 @@ const orderRows = (rows: readonly PlannedRow[]): readonly PlannedRow[] => {
   return units.flat().filter(({ isEnabled }) => isEnabled);
 };
 
-/** Empty where no row belongs to a group. */
+/** Empty if no row belongs to a group. */
 const groupsByPlace = (
   rows: readonly PlannedRow[],
   { groups }: PlannedTable,

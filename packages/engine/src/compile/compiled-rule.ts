@@ -26,7 +26,7 @@ export interface CompiledOutput {
   readonly cells: readonly OutputCell[];
 }
 
-/** Rows of one group stand at places next to each other. */
+/** A group, whose rows are at adjacent places. */
 export interface CompiledGroup {
   readonly id: string;
   readonly policy: HitPolicy;
@@ -37,22 +37,22 @@ export interface CompiledGroup {
   readonly end: number;
 }
 
-/** Key of the parts of a compiled rule. The package does not export it, so that nobody outside reads a part. */
+/** Key of the parts of a compiled rule. The package does not export it, so that other packages cannot read the parts. */
 export const PARTS = Symbol('parts');
 
 /**
- * A decision table made ready, and safe to share: to its users it never changes. It is made by `compileRule` and is opaque: other packages
- * hand it to the functions of this one.
+ * A compiled decision table, safe to share: it never changes for its users. It is created by `compileRule` and is opaque: other packages pass it
+ * to the functions of this one.
  */
 export interface CompiledRule {
   readonly [PARTS]: RuleParts;
 }
 
-/** Everything that evaluations read of a compiled rule. */
+/** All parts of a compiled rule that evaluations read. */
 export interface RuleParts {
   /** Rows that take part. */
   readonly rowCount: number;
-  /** About how much memory it keeps alive, answers that it will keep included. */
+  /** Approximate retained memory, including answers that it will cache. */
   readonly bytes: number;
   readonly inputs: readonly CompiledInput[];
   /** Positions of inputs that have a default. */
@@ -64,34 +64,34 @@ export interface RuleParts {
   readonly outputPositions: ReadonlyMap<string, number>;
   /** Index in `conditions` of the row at each place in the order of trial. */
   readonly rowIndexes: Uint32Array;
-  /** By place: 1 where the row is joined with OR. */
+  /** By place: 1 if the row is joined with OR. */
   readonly orRows: Uint8Array;
-  /** By place: the group of the row. Empty where the rule has no groups. */
+  /** By place: the group of the row. Empty if the rule has no groups. */
   readonly groupsByPlace: readonly (CompiledGroup | undefined)[];
   readonly strictInput: boolean;
   readonly bindings: Bindings;
   /** Search by the current values; replaced as a whole when one changes. */
   search: RuleSearch;
-  /** Answers that need nothing of the input, by place, made when they are first given; that of no row stands at the end. */
+  /** Answers that do not depend on the input, by place, created on first use; that of no row is last. */
   readonly answers: (RuleOutcome | undefined)[];
 }
 
 /** Marks an output without a value in a row, or a field without a default. */
 export const NOTHING = Symbol('nothing');
 
-/** The value of an output comes from a formula. */
+/** The value of an output is computed by a formula. */
 export class FormulaCell {
   constructor(readonly formula: CompiledFormula) {}
 }
 
-/** The value of an output refers to values of the workspace; `current` is what they are now. */
+/** The value of an output refers to values of the workspace; `current` is their present content. */
 export class ReferenceCell {
   current: unknown = null;
 
   constructor(readonly template: unknown) {}
 }
 
-/** {@link NOTHING}, a {@link FormulaCell}, a {@link ReferenceCell}, or any other value: that value, frozen. */
+/** {@link NOTHING}, a {@link FormulaCell}, a {@link ReferenceCell}, or any other frozen value, which represents itself. */
 export type OutputCell = unknown;
 
 export const outputCellOf = (planned: PlannedOutput | undefined): OutputCell => {
@@ -117,7 +117,7 @@ export interface MovingOutput {
 
 interface BindingsPlan {
   readonly source: ValueSource | undefined;
-  /** How rows are found; undefined where no condition refers to a value. */
+  /** How rows are found; undefined if no condition refers to a value. */
   readonly search: SearchPlan | undefined;
   readonly outputs: readonly MovingOutput[];
   readonly functionIds: ReadonlyMap<string, string>;
@@ -128,23 +128,22 @@ export type UsedValues = ReadonlyMap<string, StoredValue | undefined>;
 
 const NO_VALUES: UsedValues = new Map();
 
-/** Changes that new values bring. */
+/** Changes caused by new values. */
 export interface Rebinding {
-  /** The search of the conditions as they now are; undefined where none refers to a value, or where they cannot be used. */
+  /** The search of the current conditions; undefined if none refers to a value, or if they cannot be used. */
   readonly search: RuleSearch | undefined;
 }
 
 /**
  * Everything in a rule that depends on values (docs/adr/0010-values-by-id-and-revision.md). It is looked up again when the revision of the
- * values has changed, and made again where one that the rule uses did; the rest of the rule stays as it was compiled. A value that is gone,
- * or no longer fits, makes every answer of the rule a failure that names its location: an answer that left a part of the rule out would be
- * wrong.
+ * values has changed, and rebuilt if one of the rule's values did; the rest of the rule stays as compiled. If a value is gone or no longer fits,
+ * every answer of the rule is a failure that names its location: an answer without a part of the rule would be wrong.
  */
 export class Bindings {
   private seen: number | string | undefined;
   private currentFailure: RuleFailure | undefined;
   private currentFunctions: ReadonlyMap<string, FunctionValue> = new Map();
-  /** The values that were used last, by id. They are exchanged and never changed in place. */
+  /** The values used last, by id. The map is replaced and never changed in place. */
   private used: UsedValues | undefined;
 
   constructor(private readonly plan: BindingsPlan) {}
@@ -157,7 +156,7 @@ export class Bindings {
     return this.currentFunctions;
   }
 
-  /** The values on which answers rest now, with those who may see them now. A later change replaces the map and leaves this one alone. */
+  /** The values behind the current answers, with their current audiences. A later change replaces the map and does not change this one. */
   get values(): UsedValues {
     return this.used ?? NO_VALUES;
   }
@@ -167,14 +166,14 @@ export class Bindings {
     return this.plan.search !== undefined;
   }
 
-  /** Takes over what has changed; undefined where nothing has. */
+  /** Applies changes; undefined if nothing has changed. */
   refresh(): Rebinding | undefined {
     const { source } = this.plan;
     const revision = source?.revision;
     if (source === undefined || revision === this.seen) return undefined;
     this.seen = revision;
     if (this.used !== undefined && areAsTheyWere(this.used, source)) {
-      // The values are the same; who may see them may have changed.
+      // The values are the same; their audiences may have changed.
       this.used = new Map([...this.used.keys()].map((id) => [id, source.get(id)]));
       return undefined;
     }
@@ -235,7 +234,7 @@ export class Bindings {
     if (first !== undefined) this.fail(`calls the function value "${first.name}", which ${first.fault}`, {});
   }
 
-  /** Keeps the first failure. */
+  /** Stores the first failure. */
   private fail(fault: string, place: { readonly row?: number | undefined; readonly column?: string }): undefined {
     const { row, column } = place;
     const where = [

@@ -26,20 +26,20 @@ export interface FormCell {
   readonly readingCost: number;
 }
 
-/** A condition as a comparison of one field of the frame. */
+/** A condition as a comparison on one field of the frame. */
 interface PlacedCell {
   readonly field: number;
   readonly comparison: Comparison;
 }
 
-/** Fewer conditions with an order stay tests: ranks would save nothing. */
+/** With fewer ordered conditions they stay tests: ranks would save nothing. */
 const MIN_RANKED = 5;
-/** Nanoseconds that one character costs a regular expression for each of its instructions: usually one, at worst 50. */
+/** Nanoseconds per character for each instruction of a regular expression: usually one, at worst 50. */
 const PATTERN_STEP = 20;
 
 type Ordered = Extract<Condition, { readonly kind: 'starts with' | 'ends with' | 'versions' }>;
 
-/** Bounds of the conditions with an order on one field of the frame. */
+/** Bounds of the ordered conditions on one field of the frame. */
 interface Bounds {
   count: number;
   readonly texts: string[];
@@ -51,24 +51,24 @@ type Ranked =
   | { readonly field: number; readonly versions: VersionRanking; readonly texts?: undefined };
 
 /**
- * The fields of a rule's frame: its inputs, and behind them the forms that its conditions compare. Conditions that have an order without being
- * numbers (prefixes, suffixes, versions) become ranges of ranks among all bounds of their form; a test that several cells share becomes a
- * field of its own, which is true or false. Without an index both stay tests of their form: what an index must agree with.
+ * The fields of a rule's frame: its inputs, followed by the forms that its conditions compare. Ordered conditions that are not on numbers
+ * (prefixes, suffixes, versions) become ranges of ranks among all bounds of their form; a test shared by several cells becomes a separate
+ * boolean field. Without an index both stay tests of their form, the reference for an index.
  */
 export class FormFields {
   readonly derived: DerivedField[] = [];
   /** By field of the frame: whether its values are points. */
   readonly isPoint: boolean[];
-  /** By field of the frame: the input from which it is made. */
+  /** By field of the frame: the input from which it is derived. */
   readonly inputs: number[];
-  /** By input: what reading its value costs all that has been placed. */
+  /** By input: the cost of reading its value for all placed conditions. */
   readonly costs = new Map<number, ReadingCost>();
   rankingBytes = 0;
   private readonly types: readonly FieldType[];
   private readonly forms = new Map<string, number>();
   private readonly bounds = new Map<string, Bounds>();
   private readonly ranked = new Map<string, Ranked>();
-  /** Tests that more than one cell of a field uses; the field of what they say once it is known. */
+  /** Tests that more than one cell of a field uses; the field of their result once it is known. */
   private readonly shared = new Map<number, Map<ValueTest<unknown>, number | undefined>>();
   private readonly setTests = new Map<Condition, ValueTest<unknown>>();
 
@@ -89,7 +89,7 @@ export class FormFields {
     const base = this.fieldOfForm(field, condition.form);
     if (condition.kind === 'test') return this.placeTest(base, condition.test, cell);
     const asked = this.setTests.get(condition);
-    // Hashing a value costs nothing beside reading it.
+    // Hashing a value costs nothing compared with reading it.
     if (asked !== undefined && this.shared.get(field)?.has(asked) === true)
       return this.placeTest(base, asked, { ...cell, readingCost: 0 });
     return isOrdered(condition)
@@ -110,7 +110,7 @@ export class FormFields {
     return { field: truth, comparison: TRUE };
   }
 
-  /** The place of a condition among all with its order; undefined where they are few, or none is ranked. */
+  /** A condition as a range of ranks among all conditions with its order; undefined if they are few, or none is ranked. */
   private rank(field: number, condition: Ordered): PlacedCell | undefined {
     const key = this.keyOfOrder(field, condition);
     const bounds = this.bounds.get(key);
@@ -128,7 +128,7 @@ export class FormFields {
     const rankedField = this.derive(field, {
       base,
       isPoint: true,
-      derive: (value) => ranking.rankOf(value as string), // strings alone have these conditions
+      derive: (value) => ranking.rankOf(value as string), // only conditions on strings are ranked
     });
     const ranked =
       ranking instanceof TextRanking
@@ -170,8 +170,8 @@ export class FormFields {
   }
 
   /**
-   * A large set as one test. Cells that refer to the same value share one condition: an index would take its members apart for each of them, so that
-   * a value of 100,000 members in 5,000 rows would make 500 million entries.
+   * A large set as one test. Cells that refer to the same value share one condition: an index would expand its members for each cell, so that a
+   * value of 100,000 members in 5,000 rows would make 500 million entries.
    */
   private testOfSet(condition: Condition): ValueTest<unknown> | undefined {
     if (condition.kind !== 'among' && condition.kind !== 'not among') return undefined;
@@ -186,7 +186,7 @@ export class FormFields {
     this.shared.set(field, tests.set(asked, undefined));
   }
 
-  /** The field of the frame that holds a form of an input. */
+  /** The field of the frame with a form of an input. */
   private fieldOfForm(field: number, form: Form = 'value'): number {
     if (form === 'value') return field;
     const key = `${field} ${form}`;
@@ -216,7 +216,7 @@ const TRUE = within(1, 1);
 const isOrdered = (condition: Condition): condition is Ordered =>
   condition.kind === 'starts with' || condition.kind === 'ends with' || condition.kind === 'versions';
 
-/** The text of a prefix or suffix, written as its ranking compares it. */
+/** The text of a prefix or suffix, in the direction in which its ranking compares it. */
 const prefixOf = ({ kind, text }: Exclude<Ordered, { readonly kind: 'versions' }>): string =>
   kind === 'ends with' ? backwards(text) : text;
 
@@ -230,7 +230,7 @@ const ranksOf = (condition: Ordered, { texts, versions }: Ranked): readonly [low
   ];
 };
 
-/** Holds for nothing; no condition has the ranking of another kind. */
+/** Matches nothing; no condition has the ranking of another kind. */
 const NO_RANKS = [Number.NaN, Number.NaN] as const;
 
 interface FormDefinition {
@@ -242,13 +242,13 @@ interface FormDefinition {
 
 type DerivedForm = Exclude<Form, 'value'>;
 
-/** Only conditions on texts name these forms. */
+/** Only conditions on texts use these forms. */
 const ofText = (derive: (text: string) => unknown) => (value: unknown) => derive(value as string); // as said above
 
 const TEXT_FORMS: Readonly<Record<DerivedForm, FormDefinition>> = {
   folded: { isPoint: false, derive: ofText(fold), cost: 20 },
   length: { isPoint: true, derive: ofText(lengthOfText), cost: 2 },
-  // Longer texts than 256 characters are no versions.
+  // Texts longer than 256 characters are not versions.
   version: { isPoint: false, derive: ofText(parseVersion), cost: 0 },
 };
 

@@ -1,31 +1,31 @@
 import { CellKind, type ClauseTable, fieldOf, kindOf } from '../match/clause-table';
 import { type Frame } from '../match/frame';
 
-/** Cells, and the first clause of the row at each place; at last the number of clauses. */
+/** Cells, and the first clause of the row at each place, followed by the number of clauses. */
 interface Rows {
   readonly table: ClauseTable;
   readonly firstClauses: Uint32Array;
 }
 
-/** Of a row whose first condition asks for no text. */
+/** Number of a row whose first condition does not compare with a text. */
 const NO_TEXT = 0;
-/** Of a value that is none of the texts. */
+/** Number of a value that is none of the texts. */
 const OTHER_TEXT = -1;
 
 /**
- * The texts for which the first conditions of the first rows ask, as numbers: most rows of a table that is led by equality lose by them, and a
+ * The texts in the first conditions of the first rows, as numbers: most rows of a table whose first column tests equality lose by them, and a
  * value is looked up once instead of being compared with each.
  */
 export class LeadingTexts {
   /** By text, from 1 on. */
   private readonly numbers = new Map<unknown, number>();
-  /** By place: the number of the text that the row asks for. */
+  /** By place: the number of the text that the row requires. */
   private readonly wanted: Int32Array;
-  /** The field that was asked last, and the number of its value. */
+  /** The field that was read last, and the number of its value. */
   private field = -1;
   private seen = OTHER_TEXT;
 
-  /** `count` is how many of the first rows are looked at. */
+  /** `count` is the number of first rows to inspect. */
   constructor(
     private readonly rows: Rows,
     count: number,
@@ -39,7 +39,7 @@ export class LeadingTexts {
     });
   }
 
-  /** Forgets the value of the input before. */
+  /** Forgets the value of the previous input. */
   reset(): void {
     this.field = -1;
   }

@@ -4,7 +4,7 @@ import { BRIEF_ROWS, bytesOfConditionTexts } from './condition-texts';
 import { type CompiledOutput, FormulaCell, ReferenceCell, type RuleParts } from './compiled-rule';
 import { cellsOfFirst } from './rule-search';
 
-/** Bytes of the usual engine's objects, with 64-bit references. Estimates: a test compares them with what the heap says. */
+/** Bytes of objects in V8, with 64-bit references. Estimates: a test compares them with the actual heap. */
 const RULE = 6_000;
 const REFERENCE = 8;
 const OBJECT = 56;
@@ -13,17 +13,17 @@ const NUMBER = 16;
 const MEMBER = 24;
 const MAP_ENTRY = 48;
 const TEST = 240;
-/** Bytes of an answer that is kept for a row, without its values, and for each part of its keys. */
+/** Bytes of a row's cached answer without its values, and of each part of its keys. */
 const ANSWER = 160;
 const PART = 40;
 /** Bytes of a compiled formula for each character of its text. */
 const FORMULA_CHARACTER = 120;
 
-/** Bytes of one instruction of a compiled regular expression, and the most instructions of one table. */
+/** Bytes of one instruction of a compiled regular expression, and the maximum number of instructions of one table. */
 const INSTRUCTION = 100;
 const MOST_INSTRUCTIONS = 200_000;
 
-/** Bytes that a compiled rule keeps alive, with its answers of constants and the texts of its explanations, which are made when they are first given. */
+/** Bytes that a compiled rule retains, including its constant answers and the texts of its explanations, which are created on first use. */
 export const retainedBytes = (rule: Omit<RuleParts, 'bytes'>, formulaCharacters: number): number => {
   const { clauses, matcher } = rule.search;
   const { table, origins } = clauses;
@@ -39,7 +39,7 @@ export const retainedBytes = (rule: Omit<RuleParts, 'bytes'>, formulaCharacters:
   bytes += rule.rowCount * (ANSWER + PART * rule.partsPerAnswer);
   for (const output of rule.outputs) bytes += outputBytes(output, seen);
   bytes += explanationBytes(rule);
-  // Cells that refer to values keep their rows as they were read, so that they can be laid out again.
+  // Cells that refer to values retain the planned rows, so that they can be laid out again.
   if (rule.bindings.isMoving) bytes += table.codes.length * 3 * OBJECT + rule.rowCount * 4 * OBJECT;
   for (const { total } of rule.search.patternCosts.values()) bytes += Math.min(total, MOST_INSTRUCTIONS) * INSTRUCTION;
   if (!(matcher instanceof IndexMatcher)) return Math.ceil(bytes);
@@ -47,7 +47,7 @@ export const retainedBytes = (rule: Omit<RuleParts, 'bytes'>, formulaCharacters:
   return Math.ceil(bytes + rule.search.rankingBytes + pool.byteLength + indexBytes(root));
 };
 
-/** Bytes of the texts that explanations keep. */
+/** Bytes of the cached texts of explanations. */
 const explanationBytes = ({ search, inputs, rowCount }: Omit<RuleParts, 'bytes'>): number => {
   const { clauses, fields } = search;
   const { table, origins } = clauses;
@@ -78,7 +78,7 @@ const once = (value: unknown, seen: Set<unknown>): number => {
   return valueBytes(value);
 };
 
-/** Bytes of a JSON value, which nests no deeper than tables may. */
+/** Bytes of a JSON value, which is nested no deeper than tables may be. */
 const valueBytes = (value: unknown): number => {
   if (typeof value === 'string') return TEXT + value.length * (isWide(value) ? 2 : 1);
   if (typeof value === 'number') return Number.isInteger(value) ? REFERENCE : NUMBER;
@@ -99,7 +99,7 @@ const operandBytes = (kind: number, operand: unknown): number => {
       return TEXT;
     case CellKind.among:
     case CellKind.notAmong:
-      return OBJECT + (operand as ReadonlySet<unknown>).size * MAP_ENTRY; // as its kind says
+      return OBJECT + (operand as ReadonlySet<unknown>).size * MAP_ENTRY; // determined by its kind
     case CellKind.test:
     case CellKind.pointTest:
       return TEST;

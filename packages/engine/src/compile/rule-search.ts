@@ -14,28 +14,28 @@ export interface ReadingCost {
 }
 
 /**
- * Nanoseconds that the conditions of one evaluation may take to read its input: two seconds, the sum over all fields, at worst. It is what
- * regular expressions that are used up to their own bound take.
+ * Maximum nanoseconds for the conditions of one evaluation to read its input: two seconds at worst, as the sum over all fields. Regular
+ * expressions that use up their own bound take the same time.
  */
 export const MAX_READING_TIME = 2_000_000_000;
-/** Characters, elements and members of the largest input that a request can bring. */
+/** Characters, elements and members of the largest input of a request. */
 const LARGEST_INPUT = 33_554_432;
 
-/** By position of the input. What is found by hashing or sorting costs nothing. */
+/** By position of the input. Conditions found by hashing or sorting cost nothing. */
 export type ReadingCosts = ReadonlyMap<number, ReadingCost>;
 
-/** The costs that need a check; none where the largest input stays below the bound, whichever field it fills. */
+/** The costs that need a check; none if the largest input stays below the bound, whichever field it fills. */
 export const relevantCosts = (costs: ReadingCosts): ReadingCosts => {
   const most = Math.max(0, ...[...costs.values()].map(({ perUnit }) => perUnit));
   return most * LARGEST_INPUT <= MAX_READING_TIME ? new Map<number, ReadingCost>() : costs;
 };
 
 /**
- * Steps that one regular expression may take on one text: the characters of the text times the instructions of the expression. A step is
- * usually a nanosecond and at worst 50: a second at most. A megabyte can be asked about 20 instructions.
+ * Maximum steps of one regular expression on one text: the characters of the text times the instructions of the expression. A step usually takes
+ * a nanosecond and at worst 50: a second at most. A text of a megabyte allows 20 instructions.
  */
 export const MAX_PATTERN_STEPS = 20_000_000;
-/** The same for all regular expressions of a rule together, each as often as it stands in a row. */
+/** The same for all regular expressions of a rule together; each counts once per row that contains it. */
 export const MAX_RULE_PATTERN_STEPS = 100_000_000;
 
 interface PatternCost {
@@ -63,48 +63,48 @@ export const patternCostsOf = (
 
 /** Origin of the cells of a clause table, for explanations. */
 interface CellOrigins {
-  /** By cell; undefined for those of schedules. */
+  /** By cell; undefined for cells of schedules. */
   readonly operators: readonly (Operator | undefined)[];
-  /** By cell, as they are written. */
+  /** By cell, as written. */
   readonly args: readonly (readonly unknown[])[];
 }
 
 export interface BuiltClauses {
   readonly table: ClauseTable;
   readonly origins: CellOrigins;
-  /** First clause of the row at each place, and at last the number of clauses. */
+  /** First clause of the row at each place, followed by the number of clauses. */
   readonly firstClauses: Uint32Array;
 }
 
-/** Cells of the rows at the first places, as many as are given: they come before all others. */
+/** Number of cells of the rows at the first places: they precede all others. */
 export const cellsOfFirst = (rows: number, { table, firstClauses }: BuiltClauses): number =>
   table.starts[firstClauses[Math.min(rows, firstClauses.length - 1)] ?? 0] ?? 0;
 
 interface FrameField {
-  /** The input itself, or the input from which it is made. */
+  /** The input itself, or the input from which it is derived. */
   readonly input: number;
   /** Whether its values are points. */
   readonly isPoint: boolean;
 }
 
-/** How the rows of a rule are found, for the values of the workspace as they were at one revision. */
+/** The search for the rows of a rule, for the values of the workspace at one revision. */
 export interface RuleSearch {
   readonly clauses: BuiltClauses;
   /** Fields of the frame, by position. */
   readonly fields: readonly FrameField[];
-  /** Holds one input while rows are sought. */
+  /** Holds one input during a search. */
   readonly frame: Frame;
   readonly matcher: Matcher;
   readonly patternCosts: PatternCosts;
   readonly readingCosts: ReadingCosts;
-  /** The same, also where no input could reach the bound. */
+  /** The same, even if no input could reach the bound. */
   readonly allCosts: ReadingCosts;
   /** Cells that are tests, which an index cannot decide. */
   readonly testCount: number;
   /** How explanations write the conditions of the first rows. */
   readonly conditionTexts: ConditionTexts;
-  /** Made when the first explanation is written. */
+  /** Created with the first explanation. */
   leadingTexts: LeadingTexts | undefined;
-  /** Bytes of the bounds among which conditions with an order are ranked. */
+  /** Bytes of the bounds of ranked conditions. */
   readonly rankingBytes: number;
 }
