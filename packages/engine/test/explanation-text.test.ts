@@ -26,7 +26,7 @@ const shapes: fc.Arbitrary<TableShape> = fc.record({
   extremes: fc.constantFrom(0, 0.1, 0.5),
 });
 
-/** Keys that JSON writes with care, one of them the path of a nested member. */
+/** Keys that JSON escapes, one of them the path of a nested member. */
 const KEYS: Readonly<Record<string, string>> = { f0: 'quo"ted', f1: 'ne.sted', f2: 'line\u2028', f3: 'ü\\' };
 const keyOf = (key: string): string => KEYS[key] ?? key;
 const GROUPS = ['north', 'south'];
@@ -34,7 +34,7 @@ const READERS: readonly { readonly audience?: Audience }[] = [
   ...[{}, { audience: [] }, { audience: ['north'] }],
   ...[{ audience: 'unrestricted' } as const, { audience: 'unrestricted' } as const],
 ];
-/** From noon to an hour at which no schedule of random tables is. */
+/** From noon to an hour outside all schedules of random tables. */
 const EVENING = 8 * 3_600_000;
 const LONG = '"long €\n'.repeat(100);
 
@@ -43,7 +43,7 @@ interface Sample {
   readonly values: readonly StoredValue[];
 }
 
-/** The table with other keys, where some arguments and defaults are references to values, small and large. */
+/** The table with other keys, and with some arguments and defaults replaced by references to values, small and large. */
 const withReferences = (random: Random, table: RuleTable): Sample => {
   const values: StoredValue[] = [];
   const referTo = (value: unknown): unknown => {
@@ -68,7 +68,7 @@ const withReferences = (random: Random, table: RuleTable): Sample => {
   return { table: { ...table, requestSchema, conditions }, values };
 };
 
-/** An input under the other keys: nested where the key is a path, and sometimes with a long text. */
+/** An input under the other keys: nested if the key is a path, and sometimes with a long text. */
 const renamed = (random: Random, input: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(input).map(([key, plain]) => {
@@ -77,7 +77,7 @@ const renamed = (random: Random, input: Readonly<Record<string, unknown>>): Reco
     }),
   );
 
-/** How often the explanations of this run showed what. */
+/** Counts of what the explanations of this run showed. */
 const shown = { reasons: new Set<string>(), groups: 0, references: 0, contents: 0, long: 0, full: 0 };
 
 const note = (text: string, { lost, group }: RuleExplanation): void => {
@@ -124,7 +124,7 @@ const explanationOf = (...args: Parameters<typeof evaluateRule>): RuleExplanatio
   return outcome.explanation;
 };
 
-/** Rows that ask for one of many texts, which none of the inputs of these tests is. */
+/** Rows that test one of many texts, none of which is an input of these tests. */
 const tableOfSets = (rows: number, texts: (row: number) => readonly unknown[]): RuleTable => ({
   requestSchema: [{ key: 'a', type: 'string' }],
   responseSchema: [],
@@ -193,7 +193,7 @@ describe('E-172 the texts that explanations keep of one rule', () => {
 
   it('count as bytes of the rule', () => {
     const bytesOf = (rows: number): number => compileRule(tableOfSets(rows, (row) => textsOf(row, 1)))[PARTS].bytes;
-    // The first 50 rows keep texts, those behind them do not.
+    // The first 50 rows cache texts, the following ones do not.
     expect(bytesOf(50) - bytesOf(0)).toBeGreaterThan(bytesOf(100) - bytesOf(50) + 50 * 100);
   });
 });

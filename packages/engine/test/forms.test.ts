@@ -50,7 +50,7 @@ describe('E-170 a form of a field', () => {
   });
 });
 
-/** Rows of the largest leaf of an index that is asked row by row. */
+/** Rows of the largest leaf of an index that is tested row by row. */
 const countScanned = (rule: CompiledRule): number => {
   let scanned = 0;
   const visit = (node: unknown): void => {
@@ -140,9 +140,9 @@ describe('E-171 an index serves', () => {
   });
 });
 
-/** Texts at the boundaries of an order: empty, with the first and the last units, surrogates, and neighbours of one another. */
+/** Texts at the boundaries of an order: empty, with the first and the last units, surrogates, and adjacent texts. */
 const UNITS = ['\u0000', 'a', 'b', 'A', '\ud83d', '\ude00', '\ufffe', '\uffff'];
-/** Characters of one byte, at the ends of what a key of bounds tells apart and beyond. */
+/** Characters of one byte, at and beyond the limits of small keys of bounds. */
 const SMALL_UNITS = ['\u0000', 'a', 'b', '\u00fc', '\u00fd', '\u00fe', '\u00ff'];
 const randomText = (random: Random, units: readonly string[], most: number): string =>
   times(Math.floor(random() * most), () => pick(random, units)).join('');
@@ -173,7 +173,7 @@ describe('E-171 ranks', () => {
       const prefixes = written.map((text) => (isBackwards ? backwards(text) : text));
       const bounds = prefixes.flatMap((prefix) => [prefix, endOfPrefix(prefix) ?? prefix]);
       const ranking = new TextRanking(bounds, isBackwards);
-      // Texts at random, and those of the bounds with more in front of them or behind.
+      // Random texts, and texts that contain those of the bounds with a prefix or suffix.
       const near = written.map((text) => `${pick(random, ['', ...units])}${text}${pick(random, ['', ...units])}`);
       for (const value of [...near, ...written, ...times(40, () => randomText(random, UNITS.concat(units), most))]) {
         const rank = ranking.rankOf(value);

@@ -4,13 +4,13 @@ import { growthFault } from './support/growth';
 import { times } from './support/random';
 
 /*
- * No operator takes longer than n log n in the size of the value and of its arguments. Processor times are compared with one another within a
- * run, and never with a bound.
+ * No operator takes longer than n log n in the size of the value and of its arguments. Processor times are compared only with each other
+ * within a run, never with a bound.
  */
 
 type Make = (size: number) => unknown;
 
-/** Makes the value of each size once: all operators are asked about the same values, and change none of them. */
+/** Creates the value of each size once: all operators are tested with the same values, and change none of them. */
 const once = (makers: Readonly<Record<string, Make>>): Readonly<Record<string, Make>> =>
   Object.fromEntries(Object.entries(makers).map(([name, make]) => [name, remembering(make)]));
 
@@ -28,16 +28,16 @@ const tableOf = ({ type, op }: OperatorEntry, args: readonly unknown[]): RuleTab
   conditions: [{ request: { value: { op, args: [...args] } } }],
 });
 
-/** Compiles a table with one operator and asks it about a value, with the explanation. */
+/** Compiles a table with one operator and evaluates it for a value, with the explanation. */
 const ask = (entry: OperatorEntry, args: readonly unknown[], value: unknown): void => {
   const outcome = evaluateRule(compileRule(tableOf(entry, args)), { value }, { now: EXAMPLE_NOW, explain: 'all' });
   expect(JSON.stringify(outcome).length).toBeLessThan(20_000);
 };
 
-/** `npm run test:long` asks about each value with each needle and list; otherwise the values take turns with them. */
+/** `npm run test:long` tests each value with each needle and list; otherwise the values alternate between them. */
 const IS_LONG = process.env['TEST_LONG'] === '1';
 
-/** Of some values those that are asked about with one of several arguments. */
+/** Selects the values to test with one of several arguments. */
 const turnOf = <T>(values: readonly T[], argument: number, count: number): readonly T[] =>
   values.filter((_, index) => IS_LONG || index % count === argument);
 
@@ -138,7 +138,7 @@ const keyLists = once({
 });
 
 const listArgument = (keys: boolean, element: Make, list: Make, size: number): unknown =>
-  keys ? list(size) : [...(list(size) as unknown[]), element(size)]; // lists are what these make
+  keys ? list(size) : [...(list(size) as unknown[]), element(size)]; // these functions make lists
 
 describe('E-160 long lists', () => {
   const entries = operatorCatalogue.filter(({ type, op }) => type === 'list' && op !== 'any');

@@ -2,13 +2,13 @@ import { type RuleTable } from '@decision/contracts';
 import { checkRule, compileRule, evaluateRule, type RuleOutcome } from '../src/index';
 
 /*
- * Keys that mean something to JavaScript's prototypes are keys like any other: nothing of a prototype is seen, and nothing is changed in one.
+ * Keys that are special on JavaScript's prototypes are ordinary keys: prototypes are neither read nor changed.
  */
 
 const WORDS = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
 const KEYS = [...WORDS, ...WORDS.flatMap((word) => [`a.${word}`, `${word}.a`, `${word}.__proto__.b`])];
 
-/** As it comes over the wire: `__proto__` is an own member there. */
+/** As parsed from a request: `__proto__` is an own member. */
 const json = <T>(text: string): T => JSON.parse(text) as T;
 const record = (key: string, value: unknown): Record<string, unknown> =>
   json(`{${JSON.stringify(key)}: ${JSON.stringify(value)}}`);

@@ -3,9 +3,9 @@ import { compileRule, evaluateRule, EXAMPLE_NOW, operatorCatalogue, type Operato
 import { times } from './support/random';
 
 /*
- * The largest values that a request is expected to bring, once for each operator and shape. That their cost does not explode is shown at smaller
- * sizes, where it can be compared (`hostile-costs.test.ts`); here every operator meets them and answers. All of them take minutes, so that
- * only `npm run test:long` brings them in full, and every other run a tenth of each.
+ * The largest values that a request is expected to have, once for each operator and shape. `hostile-costs.test.ts` tests the growth of costs
+ * at smaller sizes, where they can be compared; here every operator must answer. All values take minutes, so only `npm run test:long` uses
+ * their full size, and every other run a tenth of it.
  */
 
 const PART = process.env['TEST_LONG'] === '1' ? 1 : 0.1;
@@ -36,7 +36,7 @@ const tableOf = ({ type, op }: OperatorEntry, args: readonly unknown[]): RuleTab
   conditions: [{ request: { value: { op, args: [...args] } } }],
 });
 
-/** Answers, with an explanation, twice alike, and is bounded. */
+/** The answer, with an explanation, is the same twice, and is bounded. */
 const meets = (entry: OperatorEntry, args: readonly unknown[], value: unknown): void => {
   const rule = compileRule(tableOf(entry, args));
   const outcome = evaluateRule(rule, { value }, { now: EXAMPLE_NOW, explain: 'all' });

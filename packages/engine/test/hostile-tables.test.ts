@@ -6,7 +6,7 @@ import { runSeed, times } from './support/random';
 
 const seed = runSeed();
 
-/** Keys and ids of which tables are made: few, so that they meet; some odd. */
+/** Keys and ids for tables: few, so that they collide; some odd. */
 const name = fc.constantFrom(
   'a',
   'b',
@@ -57,7 +57,7 @@ const value = fc.oneof(
 );
 
 const members = <T>(key: fc.Arbitrary<string>, member: fc.Arbitrary<T>) =>
-  // Built by hand: a key __proto__ is to be an own one, as JSON makes it.
+  // Built by hand: a key __proto__ must be an own one, as in parsed JSON.
   fc.array(fc.tuple(key, member), { maxLength: 3 }).map((entries) => Object.fromEntries(entries));
 
 const field = fc.record(
@@ -70,7 +70,7 @@ const field = fc.record(
   { requiredKeys: ['key', 'type'] },
 );
 
-/** A cell that the field of some type may well take, or one of anything. */
+/** A cell that probably fits some field type, or an arbitrary one. */
 const cell = fc.oneof(
   fc.constantFrom(...operatorCatalogue).map(({ op, example }) => ({ op, args: [...example.args] })),
   fc.record({ op: operator, args: fc.array(value, { maxLength: 3 }) }, { requiredKeys: ['op'] }),
@@ -127,7 +127,7 @@ const tables: fc.Arbitrary<RuleTable> = fc.record(
   { requiredKeys: ['requestSchema', 'responseSchema', 'conditions'] },
 );
 
-/** Tables of sound fields, whose cells are mostly sound too: many of them compile. */
+/** Tables of valid fields, whose cells are mostly valid too: many of them compile. */
 const soundTables: fc.Arbitrary<RuleTable> = fc
   .array(
     fc.record({

@@ -38,7 +38,7 @@ const noteOperators = ({ requestSchema, conditions }: RuleTable, into: Set<strin
     for (const [key, { op }] of Object.entries(request)) into.add(`${types.get(key) ?? ''}: ${op}`);
 };
 
-/** Compares every answer of several indexes with that of the scan, explanations included; answers which kinds of nodes the usual one has. */
+/** Compares every answer of several indexes with that of the scan, including explanations; returns the kinds of nodes in the usual index. */
 const compare = (shape: TableShape, tableSeed: number, inputs: number): ReadonlySet<number> => {
   const random = randomFrom(tableSeed);
   const table = randomTable(random, shape);

@@ -19,7 +19,7 @@ import {
 const ROWS = 60;
 const INDEXED = operatorCatalogue.filter(({ type, op }) => isIndexed(type, op));
 
-/** Every list of arguments that the extremes of the operator's type make, and that the operator accepts. */
+/** Every list of arguments from the extremes of the operator's type that the operator accepts. */
 const argumentLists = (entry: OperatorEntry): readonly (readonly unknown[])[] => {
   const lists = entry.args.reduce<readonly (readonly unknown[])[]>(
     (known, argument) => known.flatMap((before) => valuesFor(entry.type, argument).map((value) => [...before, value])),
@@ -65,7 +65,7 @@ const inputsOf = (table: RuleTable, type: FieldType): readonly Record<string, un
   return [{}, ...[...values].map((value) => ({ value }))];
 };
 
-/** Inputs of a table for which some index answers otherwise than the scan, as sentences. */
+/** Inputs of a table for which an index and the scan give different answers, as sentences. */
 const disagreements = (table: RuleTable, type: FieldType): readonly string[] => {
   const scanned = compileRule(table, { search: 'scan' });
   const indexes = Object.entries(PLANNERS).map(([name, planner]) => ({ name, ...compileIndexed(table, planner) }));

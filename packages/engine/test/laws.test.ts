@@ -8,7 +8,7 @@ import { NOW, randomInput, randomTable, type TableShape } from './support/random
 const seed = runSeed();
 const RUNS = { seed, numRuns: 150 };
 
-/** Small tables in which many rows match, groups, OR rows and schedules among them. */
+/** Small tables in which many rows match, including groups, OR rows and schedules. */
 const shapes: fc.Arbitrary<TableShape> = fc.record({
   rows: fc.integer({ min: 1, max: 30 }),
   columns: fc.integer({ min: 1, max: 4 }),
@@ -39,7 +39,7 @@ const withRows = (table: RuleTable, change: (row: RuleRow, index: number) => Rul
   conditions: table.conditions.map(change),
 });
 
-/** The content of an answer, with the rows that made it as `row` of their outputs numbers them. */
+/** The content of an answer; the rows that made it are numbered by `row` of their outputs. */
 const answerIn = (outcome: RuleOutcome): unknown => (outcome.ok ? outcome.output : outcome.error.details);
 
 it(`E-65 rows of distinct priorities may stand in any order (seed ${seed})`, () => {
@@ -108,7 +108,7 @@ it(`E-141 many inputs are answered as each alone (seed ${seed})`, () => {
       const mixed: readonly unknown[] = [...inputs, null, 'text', ...inputs];
       const many = evaluateMany(compileRule(table), mixed, options);
       const alone = mixed.map(
-        (input) => evaluateRule(compileRule(table), input as Record<string, unknown>, options), // what is no object is answered too
+        (input) => evaluateRule(compileRule(table), input as Record<string, unknown>, options), // inputs that are not objects have an outcome too
       );
       expect(many.map(plain)).toEqual(alone.map(plain));
     }),

@@ -4,7 +4,7 @@ import { type RuleTable } from '@decision/contracts';
 import { compileRule, evaluateRule, EXAMPLE_NOW, operatorCatalogue, operatorNames } from '../src/index';
 import { bitmapsDecide, compileIndexed, crowded, isIndexed } from './support/searches';
 
-/** One file of `cases/`: for each operator, `[arguments, value, whether it matches]`; a value of `"(missing)"` is left out. */
+/** One file of `cases/`: for each operator, `[arguments, value, whether it matches]`; a value of `"(missing)"` is omitted. */
 type CaseFile = Readonly<Record<string, readonly (readonly [readonly unknown[], unknown, boolean])[]>>;
 
 const MISSING = '(missing)';
@@ -22,7 +22,7 @@ const tableOf = (type: InputType | 'object', op: string, args: readonly unknown[
   conditions: [{ request: { value: { op, args: [...args] } }, response: { matched: { value: true } } }],
 });
 
-/** The answer of a table with one condition: alone, among many that are searched by bitmaps, and by the scan, which must be the same. */
+/** The answer of a table with one condition: alone, among many that are searched by bitmaps, and by the scan, all of which must agree. */
 const matches = (type: InputType | 'object', op: string, args: readonly unknown[], value: unknown): unknown => {
   const table = tableOf(type, op, args);
   const input = value === MISSING ? {} : { value };

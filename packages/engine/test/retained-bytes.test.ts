@@ -6,7 +6,7 @@ import { RULES } from './support/measure-retained-bytes';
 const PROGRAM = join(__dirname, 'support/measure-retained-bytes.ts');
 const RUN_SOURCES = require.resolve('@decision/tooling/run-sources');
 
-/** Both ways: an estimate is for a bound on memory, and must not make it hold far less than it could. */
+/** In both directions: the estimate bounds memory, and must not make a cache store far less than it could. */
 const MOST_ERROR = 2;
 
 it.each(Object.keys(RULES))('E-172 the bytes of a rule are those that it keeps alive: %s', async (name) => {

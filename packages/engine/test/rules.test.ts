@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type RuleField, type RuleRow, type RuleTable } from '@decision/contracts';
 import { checkRule, compileRule, evaluateRule, type RuleOutcome } from '../src/index';
 
-/** Cases that `cases/tables` cannot hold: values that JSON does not know, large ones, and objects that are looked at more than once. */
+/** Cases that `cases/tables` cannot express: values outside JSON, large ones, and shared objects. */
 
 const field = (key: string, type: RuleField['type'] = 'number', more: Partial<RuleField> = {}): RuleField => ({
   key,
@@ -51,7 +51,7 @@ describe('inputs', () => {
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__proto__.x', 'constructor.prototype'])(
     'E-48 the key %s is a key like any other, in and out',
     (key) => {
-      // A literal `__proto__` would set the prototype of an object; text does not.
+      // A literal `__proto__` would set the prototype of an object; parsed text does not.
       const conditions = JSON.parse(
         `[{"request":{"${key}":{"op":"equals","args":[1]}},"response":{"${key}":{"value":2}}}]`,
       ) as RuleRow[];
@@ -159,7 +159,7 @@ describe('checkRule', () => {
 
   it('E-158 arguments and values nest at most 100 levels deep', () => {
     const fields = { requestSchema: [field('a', 'list')], responseSchema: [field('out', 'list')] };
-    // A list of arguments is a level itself.
+    // A list of arguments is itself a level.
     const fitting = table([row({ a: { op: 'contains', args: [nested(99)] } }, nested(100))], fields);
     expect(checkRule(fitting)).toEqual([]);
     const deeper = table([row({ a: { op: 'contains', args: [nested(100)] } }, nested(101))], fields);

@@ -13,7 +13,7 @@ const idsIn = (text: string): readonly string[] => [...text.matchAll(/E-\d+/g)].
 const groupsIn = (text: string, pattern: RegExp): readonly string[] =>
   [...text.matchAll(pattern)].map(([, group = '']) => group);
 
-/** Statements that a case names in `statements`, or a test at the start of its title. */
+/** Statements named in `statements` of a case, or at the start of a test title. */
 const named: ReadonlySet<string> = new Set([
   ...textsBelow('cases', '.json').flatMap((text) => groupsIn(text, /"statements": \[([^\]]*)\]/g).flatMap(idsIn)),
   ...[...textsBelow('test', '.test.ts'), ...textsBelow('src', '.test.ts')].flatMap((text) =>

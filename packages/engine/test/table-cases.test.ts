@@ -20,7 +20,7 @@ const folder = join(__dirname, '../cases/tables');
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 const casesOf = (file: string): TableCase[] => JSON.parse(readFileSync(join(folder, file), 'utf8')) as TableCase[];
 
-/** An outcome in the words of a case, with the parts that the case speaks of. */
+/** An outcome in the words of a case, limited to the parts that the case specifies. */
 const inWordsOf = ({ fails, matched, explanation }: Answer, outcome: RuleOutcome): unknown => {
   if (!outcome.ok) {
     const { message, row, column, details } = outcome.error;
@@ -45,7 +45,7 @@ const expectedBy = ({ output, matched, explanation, fails }: Answer): unknown =>
       }
     : { fails };
 
-/** Checks all answers of a case in their order, by one compiled rule. */
+/** Checks all answers of a case in order, with one compiled rule. */
 const checkAnswers = (entry: TableCase, search: 'index' | 'scan', many: boolean): void => {
   const values = new CaseValues(entry.values ?? []);
   const { table, problems } = bindValueReferences(tableOf(entry), values);
@@ -59,13 +59,13 @@ const checkAnswers = (entry: TableCase, search: 'index' | 'scan', many: boolean)
     const request = { now: at === undefined ? EXAMPLE_NOW : Date.parse(at), explain, audience } as const;
     const outcome = many
       ? evaluateMany(rule, [input], request)[0]
-      : evaluateRule(rule, input as Record<string, unknown>, request); // what is no object is a case too
+      : evaluateRule(rule, input as Record<string, unknown>, request); // inputs that are not objects are cases too
     if (outcome === undefined) throw new TypeError('An input has no outcome.');
     expect({ input, ...(inWordsOf(answer, outcome) as object) }).toEqual({ input, ...(expectedBy(answer) as object) });
   }
 };
 
-/** Checks that a table has exactly the problems of its case, in their order. */
+/** Checks that a table has exactly the problems of its case, in order. */
 const checkProblems = (entry: TableCase): void => {
   const values = new CaseValues(entry.values ?? []);
   const binding = bindValueReferences(tableOf(entry), values);
@@ -95,7 +95,7 @@ describe.each(files)('cases/tables/%s', (file) => {
   });
 });
 
-/** All but `too_large`, whose table is too long to be read as a case: `hostile-tables.test.ts` makes one. */
+/** All but `too_large`, whose table is too long for a readable case: `hostile-tables.test.ts` makes one. */
 const codes: Readonly<Record<Exclude<RuleProblemCode, 'too_large'>, true>> = {
   unknown_operator: true,
   unknown_field: true,

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 
 /*
- * Parts of a rule document as they are shown to clients. What is imported is checked by the handler, which tells each fault in a sentence of its
- * own; the schemas that validate take any value here.
+ * Parts of a rule document as they are shown to clients. The handler checks imports and reports each fault in its own sentence; the validating
+ * schemas accept any value here.
  */
 
 /** How a value of the workspace is referred to when a rule is written. */

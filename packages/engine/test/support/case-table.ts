@@ -6,24 +6,24 @@ type CaseField = FieldType | Omit<RuleField, 'key'>;
 
 type CaseFields = Readonly<Record<string, CaseField>> | readonly RuleField[];
 
-/** A row; settings stand beside its cells. A condition is its operator, followed by the arguments. */
+/** A row; settings are beside its cells. A condition is its operator, followed by the arguments. */
 interface CaseRow extends NonNullable<RuleRow['settings']> {
   readonly id?: string;
   readonly if?: Readonly<Record<string, readonly [op: string, ...args: unknown[]]>>;
   readonly then?: Readonly<Record<string, unknown>>;
 }
 
-/** A value of the workspace. An archived one is found by its id and no more by its name. */
+/** A value of the workspace. An archived one is found by its id and no longer by its name. */
 interface CaseValue extends StoredValue {
   readonly archived?: boolean;
 }
 
-/** One input and what it is answered: an output, or a failure. What is left out is not compared. */
+/** One input and its answer: an output, or a failure. Omitted parts are not compared. */
 interface CaseAnswer {
   readonly input?: unknown;
   /** The clock, ISO 8601. Default: that of the operators' examples. */
   readonly at?: string;
-  /** The values of the workspace from now on; the rule is not compiled again. */
+  /** The values of the workspace from this answer on; the rule is not recompiled. */
   readonly values?: readonly CaseValue[];
   readonly output?: unknown;
   readonly matched?: readonly number[];
@@ -38,16 +38,16 @@ interface CaseFailure {
   readonly message?: string;
   readonly row?: number;
   readonly column?: string;
-  /** The line of the formula and the marks under the place. */
+  /** The line of the formula and the marks under the location. */
   readonly caret?: readonly string[];
 }
 
-/** A case of `cases/tables/*.json`: a table, and either what it answers or what is wrong with it. */
+/** A case of `cases/tables/*.json`: a table, and either its answers or its problems. */
 export interface TableCase {
   readonly name: string;
-  /** Statements of docs/specs/engine.md that it shows. */
+  /** Statements of docs/specs/engine.md that it demonstrates. */
   readonly statements: readonly string[];
-  /** By key; a list of whole fields where a key is to stand twice. */
+  /** By key; a list of whole fields if a key must occur twice. */
   readonly inputs?: CaseFields;
   readonly outputs?: CaseFields;
   readonly rows?: readonly CaseRow[];

@@ -5,7 +5,7 @@ import { nextAbove, nextBelow } from '../../src/values/points';
 const MAX = Number.MAX_VALUE;
 const LEAST_NORMAL = 2 ** -1022;
 
-/** Both zeros, the ends of the doubles, of the subnormal and of the whole numbers, and what lies beside them. */
+/** Both zeros, the ends of the doubles, of the subnormal and of the whole numbers, and their neighbours. */
 export const EXTREME_NUMBERS: readonly number[] = [
   ...[0, Number.MIN_VALUE, 2 * Number.MIN_VALUE, nextBelow(LEAST_NORMAL), LEAST_NORMAL, 1, nextAbove(1)],
   ...[57, 2 ** 31, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 1e308, nextBelow(MAX), MAX],
@@ -19,7 +19,7 @@ export const EXTREME_DATES: readonly (string | number)[] = [
   ...['2026-05-13', '2026-05-13T00:00:00Z', '2026-05-14T00:00:00+14:00', 1_778_716_799_999.5],
 ];
 
-/** Texts and numbers that are dates, or are none for the sake of an offset, a fraction or a millisecond. */
+/** Texts and numbers that are dates, or narrowly are not because of an offset, a fraction or a millisecond. */
 export const DATE_LIKE: readonly unknown[] = [
   ...EXTREME_DATES,
   ...['9999-12-31T23:59:59-14:00', '9999-12-31T23:59:59.999-00:01', '9999-12-31T23:59:59.999+00:01'],
@@ -28,21 +28,21 @@ export const DATE_LIKE: readonly unknown[] = [
   ...[LATEST + 1, EARLIEST - 1, nextAbove(LATEST), nextBelow(EARLIEST), Infinity, -Infinity, NaN, '', ' 2026-05-13'],
 ];
 
-/** The ends of the order of texts, by UTF-16 units and by code points, prefixes of one another, and texts that case folding changes. */
+/** The ends of the order of texts, by UTF-16 units and by code points, prefixes of one another, and texts that change under case folding. */
 export const EXTREME_TEXTS: readonly string[] = [
   ...['', '\u0000', '\u0000\u0000', '\u0001', ' ', 'a', 'a\u0000', 'a\uffff', 'ab', 'A', 'b'],
   ...['\ud7ff', '\ud800', '\udbff', '\udc00', '\udfff', '\ue000', '\uffff', '\ud800\udc00', '\udbff\udfff', 'a\ud800'],
   ...['ß', 'ẞ', 'SS', 'ﬁ', 'fi', 'ı', 'i', 'I', 'İ', 'ς', 'Σ', 'é', 'e\u0301', '__proto__', '1', '0', '-0'],
 ];
 
-/** Versions at the ends of their order, releases and what stands before them, written in every way, with numbers that no double holds. */
+/** Versions at the ends of their order, releases and pre-releases, in every notation, with numbers beyond doubles. */
 export const EXTREME_VERSIONS: readonly string[] = [
   ...['0', '0.0.0-0', '0.0.0-a', '0.0.1', 'v1', '1.0.0-rc.1', '1.0.0-rc.10', '1.0.0+build', '1.0', '1.0.1'],
   ...['1.262142.0', '1.262143.0', '1.262144.7', '131071.262142.262142', '131071.262142.262143', '131072.0.0'],
   ...['99999999999999999999.0.0-0', '99999999999999999999.0.0', '99999999999999999999.99999999999999999999.1'],
 ];
 
-/** Values that belong to a field of the type, some of them beyond its arguments: infinite numbers, and times that are no dates. */
+/** Values of the field's type, some of them invalid as arguments: infinite numbers, and times that are not dates. */
 export const extremeValues = (type: FieldType): readonly unknown[] => {
   switch (type) {
     case 'number':
@@ -58,7 +58,7 @@ export const extremeValues = (type: FieldType): readonly unknown[] => {
   }
 };
 
-/** A value and those beside it, in the order of its type. */
+/** A value and its neighbours, in the order of its type. */
 export const neighboursOf = (value: unknown, type: FieldType): readonly unknown[] => {
   if (typeof value === 'number') return [value, nextAbove(value), nextBelow(value), -value];
   if (typeof value !== 'string') return [value];
@@ -67,7 +67,7 @@ export const neighboursOf = (value: unknown, type: FieldType): readonly unknown[
 
 const DAY = 86_400_000;
 
-/** The instants at and beside both ends of what the text means as an argument. */
+/** The instants at and beside both ends of the meaning of a text as an argument. */
 const instantsBeside = (text: string): readonly number[] => {
   const start = Date.parse(text);
   return [start, start + DAY].flatMap((end) => [end - 1, nextBelow(end), end, nextAbove(end), end + 1]);
@@ -82,7 +82,7 @@ const textsBeside = (text: string): readonly string[] => {
   ];
 };
 
-/** By field: the arguments that the conditions of a table give its operators, members of lists one by one. */
+/** By field: the arguments of the operators in the conditions of a table, members of lists one by one. */
 export const argumentsByField = ({ conditions }: RuleTable): ReadonlyMap<string, readonly unknown[]> => {
   const found = new Map<string, Set<unknown>>();
   for (const { request = {} } of conditions)

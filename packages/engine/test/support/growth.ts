@@ -1,11 +1,11 @@
-/** How often a comparison of times may go wrong before it counts: a garbage collection makes one of them longer. */
+/** Number of failed comparisons of times that count as a failure: a garbage collection makes one of them longer. */
 const ATTEMPTS = 3;
-/** Times below are not compared, ms. */
+/** Shorter times are not compared, ms. */
 const FLOOR = 8;
-/** Four times the size may take this many times as long: n log n takes 5, a square 16. */
+/** Maximum growth of the time at four times the size: n log n takes 5, a square 16. */
 const MOST_GROWTH = 10;
 
-/** Processor time of this process, ms: other work on the machine does not count, as it would by the clock. */
+/** Processor time of this process, ms: unlike wall-clock time, it excludes other work on the machine. */
 const processorTime = (work: () => void): number => {
   const start = process.cpuUsage();
   work();
@@ -14,8 +14,8 @@ const processorTime = (work: () => void): number => {
 };
 
 /**
- * Compares the times of the same work at one size and at four times that size. Answers undefined where it grows no faster than n log n, and
- * otherwise what was measured at the best of the attempts.
+ * Compares the times of the same work at one size and at four times that size. Returns undefined if it grows no faster than n log n, and
+ * otherwise the measurement of the best attempt.
  */
 export const growthFault = (workAt: (size: number) => () => void, size: number): string | undefined => {
   let least = Infinity;

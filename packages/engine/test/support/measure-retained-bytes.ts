@@ -1,5 +1,5 @@
 /**
- * Prints, as JSON, what the rule named by the first argument keeps alive: `[measured, estimated]`, bytes. It runs as a process of its own
+ * Prints, as JSON, the memory that the rule named by the first argument retains: `[measured, estimated]`, bytes. It runs as a separate process
  * (`node --expose-gc`), since a process that has run other tests releases their memory at any time.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const usedBytes = async (): Promise<number> => {
   return heapUsed + arrayBuffers;
 };
 
-/** Rows whose conditions, and whose outputs, are made by their index. */
+/** Rows whose conditions and outputs are created from their index. */
 const tableOf = (
   rows: number,
   type: 'string' | 'number',
@@ -34,7 +34,7 @@ const tableOf = (
 
 const references = { revision: 1, get: (id: string) => ({ id, name: id, type: 'string', value: `value of ${id}` }) };
 
-/** Rules that keep memory in different places, by what they consist of. */
+/** Rules that retain memory in different parts, by their content. */
 export const RULES: Readonly<Record<string, () => CompiledRule>> = {
   '100 rows of 1,000 columns': () =>
     compileRule(tableOf(100, 'number', 1_000, (row, column) => ({ op: 'between', args: [row, row + column] }))),
@@ -58,10 +58,10 @@ export const RULES: Readonly<Record<string, () => CompiledRule>> = {
 };
 
 const measure = async (make: () => CompiledRule): Promise<readonly [measured: number, estimated: number]> => {
-  make(); // code that is compiled and texts that are interned once do not belong to the rule
+  make(); // code compiled once and texts interned once do not belong to the rule
   const before = await usedBytes();
   const rule = make();
-  // A rule keeps the answers of its rows.
+  // A rule caches the answers of its rows.
   const { rowCount, answers } = rule[PARTS];
   for (let place = 0; place <= rowCount; place += 1) {
     answers[place] = { ok: true, output: { out: `answer ${place}` }, matched: [place] };

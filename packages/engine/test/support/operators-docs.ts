@@ -2,7 +2,7 @@ import { operatorCatalogue, type OperatorEntry } from '../../src';
 
 const TYPES = ['number', 'string', 'boolean', 'date', 'list'] as const;
 
-/** A table of the operators for each type, as the catalogue has them. */
+/** A table of the operators for each type, from the catalogue. */
 export const operatorsTables = (): string => TYPES.map(section).join('\n\n');
 
 const section = (type: (typeof TYPES)[number]): string => `## ${type}

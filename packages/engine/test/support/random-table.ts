@@ -4,23 +4,23 @@ import { argumentsByField, EXTREME_DATES, EXTREME_NUMBERS, EXTREME_TEXTS, neighb
 import { pick, type Random, times } from './random';
 import { isIndexed } from './searches';
 
-/** How random tables are to look. */
+/** The shape of random tables. */
 export interface TableShape {
   readonly rows: number;
   readonly columns: number;
-  /** Share of cells that are left out. */
+  /** Share of omitted cells. */
   readonly blanks: number;
-  /** Values that a column knows; few make many rows match. */
+  /** Number of values of a column; few make many rows match. */
   readonly values: number;
-  /** Whether conditions are those that an index sorts, and not tests that it asks row by row. */
+  /** Whether conditions can be sorted by an index, instead of being tests that it runs row by row. */
   readonly indexable: boolean;
   /** Share of rows that are joined with OR, and of those that belong to a group. */
   readonly unusual: number;
-  /** Share of rows that hold at some times only; 0.05 by default. */
+  /** Share of rows with a schedule; 0.05 by default. */
   readonly scheduled?: number;
   /** Whether ranges are narrow, so that few rows match. */
   readonly narrow: boolean;
-  /** Share of arguments that stand at an end of their type, and of input values that lie beside an argument of their field. */
+  /** Share of arguments at an end of their type, and of input values beside an argument of their field. */
   readonly extremes: number;
 }
 
@@ -28,7 +28,7 @@ type InputType = Exclude<FieldType, 'function'>;
 const TYPES: readonly InputType[] = ['number', 'string', 'boolean', 'date', 'list', 'object'];
 const INDEXABLE_TYPES: readonly InputType[] = ['number', 'string', 'boolean', 'date'];
 
-/** Those of a table in which few rows match. */
+/** Operators of a table in which few rows match. */
 const NARROW: ReadonlySet<string> = new Set([
   'number: between',
   'string: equals',
@@ -42,7 +42,7 @@ const NARROW: ReadonlySet<string> = new Set([
 export const NOW = Date.parse('2026-05-13T12:00:00Z');
 const DAY = 86_400_000;
 
-/** A table of random rows: groups, priorities, schedules and OR rows among them. */
+/** A table of random rows, including groups, priorities, schedules and OR rows. */
 export const randomTable = (random: Random, shape: TableShape): RuleTable => {
   const fields = times(shape.columns, (index) => ({ key: `f${index}`, type: typeOfField(random, shape) }));
   const conditions = times(shape.rows, (index) => randomRow(random, shape, fields, index));

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that a seed determines, well enough spread for tests. */
+/** Numbers from 0 to 1, determined by a seed and sufficiently uniform for tests. */
 export type Random = () => number;
 
 /** After Marsaglia's xorshift, with a mixed start so that neighbouring seeds differ. */

@@ -9,13 +9,13 @@ import { type Condition } from '../../src/operators/condition';
 import { findOperator } from '../../src/operators/operator-catalogue';
 import { createPatternReader } from '../../src/operators/pattern';
 
-/** A rule and the index by which its rows are found. */
+/** A rule and the index of its rows. */
 export interface IndexedRule {
   readonly rule: CompiledRule;
   readonly root: IndexNode | undefined;
 }
 
-/** Compiles a table and searches it by the index that a planner chooses; the usual one by default. */
+/** Compiles a table with the index of a planner; the usual one by default. */
 export const compileIndexed = (table: RuleTable, planner: Planner = planNode): IndexedRule => {
   const { [PARTS]: parts } = compileRule(table);
   const { clauses, fields, frame } = parts.search;
@@ -45,7 +45,7 @@ const byLines = (columns: readonly ColumnStatistics[]): NodePlan => {
     : { kind: 'line', field: only.field, otherwise: { kind: 'bitmap', fields: [only.field] } };
 };
 
-/** Planners that use one kind of node wherever it can be used, whatever it costs, and bitmaps elsewhere; and the usual one. */
+/** Planners that use one kind of node wherever possible, at any cost, and bitmaps elsewhere; and the usual one. */
 export const PLANNERS: Readonly<Record<'usual' | 'bitmaps' | 'values' | 'segments' | 'lines', Planner>> = {
   usual: planNode,
   bitmaps: (_count, columns) => bitmaps(columns),
@@ -70,7 +70,7 @@ export const nodesOf = (node: IndexNode | undefined): readonly IndexNode[] => {
   }
 };
 
-/** Whether bitmaps alone decide all clauses of an index, without asking one of them again, and decide about an input or a form of it. */
+/** Whether bitmaps alone decide all clauses of an index, without testing one of them again, including clauses on an input or a form of it. */
 export const bitmapsDecide = ({ rule, root }: IndexedRule, input: number): boolean =>
   root?.kind === NodeKind.bitmap &&
   root.columns.some(({ field }) => rule[PARTS].search.fields[field]?.input === input) &&
@@ -84,8 +84,8 @@ export const conditionOf = ({ type, op, example }: OperatorEntry): Condition => 
 };
 
 /**
- * Whether an index can decide about an operator: it asks for values, ranges, an order or null, or has no arguments, so that it is asked once for
- * all rows; it is no test that is asked row by row.
+ * Whether an index can decide an operator: it tests values, ranges, an order or null, or has no arguments, so that it is evaluated once for all
+ * rows; it is not a test that runs row by row.
  */
 export const isIndexed = (type: FieldType, op: string): boolean => indexed.has(`${type}: ${op}`);
 
@@ -98,13 +98,13 @@ const indexed: ReadonlySet<string> = new Set(
 /** The operators for which {@link isIndexed} holds, each as `type: op`. */
 export const indexedOperators = (): readonly string[] => [...indexed];
 
-/** Copies of each row, and fields that every input leaves out. */
+/** Copies of each row, and fields that are missing in every input. */
 const COPIES = 30;
 const SPARE_FIELDS = ['spare-1', 'spare-2', 'spare-3'];
 
 /**
- * The rows of a table many times over, each with conditions on null that few rows are expected to meet and all do: the usual planner searches
- * such a table by bitmaps, whatever its other conditions are.
+ * The rows of a table repeated, each with conditions on null that few rows are expected to match and all do: the usual planner searches such a
+ * table by bitmaps, whatever its other conditions are.
  */
 export const crowded = (table: RuleTable): RuleTable => ({
   ...table,
