@@ -4,7 +4,7 @@ import { hasOnlyExactNumbers, parseJson } from './parse-json';
 
 const KEYS = ['a', 'b', 'long key', 'é'];
 
-/** What the general parser makes of the text, as far as the keys go; undefined where it is no object. */
+/** The result of the general parser for the text, limited to the keys; undefined if it is not an object. */
 const parsed = (text: string): Record<string, unknown> | undefined => {
   const parsing = parseJson(text);
   if (!parsing.ok || typeof parsing.value !== 'object' || parsing.value === null || Array.isArray(parsing.value))
@@ -12,7 +12,7 @@ const parsed = (text: string): Record<string, unknown> | undefined => {
   return Object.fromEntries(Object.entries(parsing.value).filter(([key]) => KEYS.includes(key)));
 };
 
-/** Reads the text as one line of three. */
+/** Reads the text as the middle one of three lines. */
 const readLine = (
   text: string,
   reader = createFieldReader(KEYS, hasOnlyExactNumbers(text)),

@@ -1,15 +1,15 @@
 import { hasOnlyExactNumbers } from './parse-json';
 
 /**
- * Reads some fields of an object that stands as JSON text in a line of a longer text, of which it is told the start and the end. Undefined where it
- * does not: then `parseJson` reads the line, or says what is wrong with it.
+ * Reads some fields of an object that is a line of JSON in a longer text, given the start and the end of the line. If it returns undefined,
+ * `parseJson` must read the line or report its fault.
  */
 export type FieldReader = (text: string, start: number, end: number) => Readonly<Record<string, unknown>> | undefined;
 
 /**
- * A reader of the members with certain keys, which checks all of the text as `parseJson` does, and makes nothing of the other members. It reads
- * what is common: text without line breaks, whose strings have no escapes, with scalars under the keys. It remembers the order of keys from
- * one text to the next, so that one reader is for texts of one kind. `isExact` says that {@link hasOnlyExactNumbers} is known of the whole text.
+ * A reader of the members with certain keys, which checks all of the text as `parseJson` does, but does not build the other members. It supports
+ * common text: without line breaks or escapes in strings, and with scalars under the keys. It remembers the order of keys from one text to the
+ * next, so one reader is for texts of one kind. `isExact` states that {@link hasOnlyExactNumbers} holds for the whole text.
  */
 export const createFieldReader = (keys: readonly string[], isExact: boolean): FieldReader => {
   const scan = new FieldScan(keys);
@@ -36,22 +36,22 @@ const OPENED_OBJECT = 0x7b;
 const CLOSED_OBJECT = 0x7d;
 const FIRST_CHARACTER = 0x20;
 
-/** Lists and objects within one another that are looked through here. */
+/** Maximum nesting of lists and objects in this reader. */
 const MOST_DEPTH = 16;
-/** Keys whose order is remembered. */
+/** Maximum number of keys whose order is remembered. */
 const MOST_REMEMBERED = 64;
 
-/** No such place: the text is not read here. */
+/** No position: this reader does not support the text. */
 const NOWHERE = -1;
 
-/** Powers of ten that a double holds exactly, for as many digits as it holds of every number. */
+/** Powers of ten that a double represents exactly, for as many digits as it represents for every number. */
 const POWERS_OF_TEN = Array.from({ length: 16 }, (_, power) => 10 ** power);
 const MOST_DIGITS = 15;
 
-/** A key as it was written, with its quotes and the colon behind it. */
+/** A key as written, with its quotes and the following colon. */
 interface SeenKey {
   readonly text: string;
-  /** Undefined where it is none of those that are read. */
+  /** Undefined if the key is not requested. */
   readonly key: string | undefined;
 }
 
@@ -77,7 +77,7 @@ class FieldScan {
     return behind === NOWHERE ? undefined : fields;
   }
 
-  /** The place behind the object and the blanks after it. */
+  /** The position after the object and the following white space. */
   private readMembers(fields: Record<string, unknown>, start: number): number {
     const { text, end } = this;
     let at = this.skipBlanks(start);
@@ -117,7 +117,7 @@ class FieldScan {
     return seen;
   }
 
-  /** A line break is no blank here: it stands between texts. */
+  /** A line break is not white space here: it separates texts. */
   private skipBlanks(start: number): number {
     const { text } = this;
     let at = start;
@@ -126,7 +126,7 @@ class FieldScan {
     return at;
   }
 
-  /** The place behind a string; nowhere, if it has escapes. */
+  /** The position after a string; nowhere if it has escapes. */
   private skipString(start: number): number {
     const { text, end } = this;
     for (let at = start + 1; at < end; at += 1) {
@@ -154,7 +154,7 @@ class FieldScan {
     return word !== '' && this.text.startsWith(word, at) ? at + word.length : NOWHERE;
   }
 
-  /** Numbers of up to fifteen digits without an exponent are made here: both parts of the fraction are exact then, and so is the rounding. */
+  /** Computes numbers of up to fifteen digits without an exponent: both parts of the fraction are exact then, and so is the rounding. */
   private readNumber(start: number): number {
     const { text } = this;
     const first = text.charCodeAt(start) === MINUS ? start + 1 : start;

@@ -1,26 +1,26 @@
 import { NumberReader } from './number-reader';
 
-/** Event of the byte that was just scanned: open the whole, end an item (by a comma, or by closing the whole), close an empty whole. */
+/** Event of the last scanned byte: open the whole, end an item (by a comma, or by closing the whole), close an empty whole. */
 type ScanEvent = 'open' | 'item' | 'last-item' | 'empty';
 
-/** Position at which a body stops being as expected. */
+/** Position at which a body is not as expected. */
 export interface ScanFault {
   readonly reason: string;
-  /** `other kind` where the body may be JSON, but of another kind; `too deep` where it nests beyond the bound. */
+  /** `other kind` if the body may be JSON, but of another kind; `too deep` if its nesting exceeds the bound. */
   readonly kind: 'syntax' | 'other kind' | 'too deep';
-  /** Bytes from the beginning of the body. */
+  /** Bytes from the start of the body. */
   readonly position: number;
   /** From 1. */
   readonly line: number;
   /** Bytes from 1. */
   readonly column: number;
-  /** The same fault for a reader of whole tokens: it lies where the broken word, escape or part of a number begins. */
+  /** The same fault for a reader of whole tokens: its position is the start of the broken word, escape or part of a number. */
   readonly token: { readonly position: number; readonly reason: string };
 }
 
 type Expected = 'whole' | 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'nothing';
 type Token = 'string' | 'escape' | 'number' | 'literal';
-/** What a text has to be. Items and members are found in a list or an object; any value is only checked. */
+/** The expected kind of a text. Items and members are found in a list or an object; `value` is only checked. */
 type Whole = 'list' | 'object' | 'value';
 
 const SPACE = 0x20;
@@ -37,7 +37,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const LOWER_U = 0x75;
 
-/** Bytes that stand in a string for themselves. Whether those above ASCII are UTF-8 is checked elsewhere, faster. */
+/** Bytes that represent themselves in a string. UTF-8 validity of non-ASCII bytes is checked elsewhere, faster. */
 const PLAIN = new Uint8Array(256).map((_, byte) => (byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0));
 const SIMPLE_ESCAPES = new Set([...'"\\/bfnrt'].map((character) => character.charCodeAt(0)));
 const HEX_DIGITS = new Set([...'0123456789abcdefABCDEF'].map((character) => character.charCodeAt(0)));
@@ -51,18 +51,17 @@ const UNKNOWN_ESCAPE = 'the escape is unknown';
 const BEGINS_A_VALUE = /[[{"\-0-9tfn]/;
 
 /**
- * Finds where the items of a JSON list, or the members of a JSON object, begin and end, in pieces of a body, without building their
- * values: the grammar is checked byte by byte, in one pass and without recursion. Line breaks between tokens are replaced by spaces in
- * place.
+ * Finds the start and end of each item of a JSON list, or of each member of a JSON object, in pieces of a body, without building their values:
+ * the grammar is checked byte by byte, in one pass and without recursion. Line breaks between tokens are replaced by spaces in place.
  */
 export class JsonScanner {
   fault: ScanFault | undefined;
   /** Event of the last scanned byte. */
   event: ScanEvent | undefined;
-  /** Position in the body of the first byte and behind the last byte of the newest item, or value of a member. */
+  /** Positions in the body of the first byte and after the last byte of the newest item, or value of a member. */
   itemStart = 0;
   itemEnd = 0;
-  /** The same of the newest member's key, quotes included. */
+  /** The same for the newest member's key, including quotes. */
   keyStart = 0;
   keyEnd = 0;
   private expected: Expected;
@@ -74,7 +73,7 @@ export class JsonScanner {
   private hexLeft = 0;
   /** Open containers, outermost first; true for a list. */
   private readonly open: boolean[] = [];
-  /** Position in the body of the beginning of the piece. */
+  /** Position of the start of the piece in the body. */
   private base = 0;
   private line = 1;
   private lineStart = 0;
@@ -86,7 +85,7 @@ export class JsonScanner {
     this.expected = whole === 'value' ? 'value' : 'whole';
   }
 
-  /** Whether an item has begun and not ended. */
+  /** Whether an item has started and not ended. */
   get isInItem(): boolean {
     return this.token !== undefined || this.open.length > 1;
   }
@@ -97,8 +96,8 @@ export class JsonScanner {
   }
 
   /**
-   * Scans a piece from `from` on, up to behind the next event or to its end, and returns where that is. The event is left in
-   * {@link event}; {@link fault} is set where the text is not what was expected. A piece is scanned to its end before the next one.
+   * Scans a piece from `from` to its next event or its end, and returns the position after it. The event is stored in {@link event}; {@link
+   * fault} is set if the text is not as expected. A piece is scanned to its end before the next one.
    */
   scan(piece: Buffer, from: number): number {
     this.event = undefined;
@@ -115,12 +114,12 @@ export class JsonScanner {
     return at;
   }
 
-  /** Says that the piece has been scanned to its end. */
+  /** Records that the piece has been scanned to its end. */
   endPiece(piece: Buffer): void {
     this.base += piece.length;
   }
 
-  /** Says that the body has ended; sets {@link fault} where the whole has not. */
+  /** Records the end of the body; sets {@link fault} if the whole is incomplete. */
   end(): void {
     if (this.token === 'number' && this.open.length === 0 && this.number.isComplete()) this.completed(0);
     if (!this.isComplete) this.fail(0, ENDS_TOO_EARLY);
@@ -216,7 +215,7 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** A value or a key ends before `at`. */
+  /** Records that a value or a key ends before `at`. */
   private completed(at: number): void {
     this.token = undefined;
     this.expected = this.isKey ? 'colon' : 'comma';
@@ -295,7 +294,7 @@ export class JsonScanner {
     this.fault = { reason, kind, position, line: this.line, column: position - this.lineStart + 1, token };
   }
 
-  /** The fault of a token that stops before `position`; undefined outside of tokens and for what only misses its end. */
+  /** The fault of a token that stops before `position`; undefined outside of tokens and for tokens that only lack their end. */
   private tokenFault(position: number): ScanFault['token'] | undefined {
     if (this.token === 'literal') return { position: position - this.wordAt, reason: VALUE_EXPECTED };
     if (this.token === 'escape') return { position: position - this.escapeLength(), reason: UNKNOWN_ESCAPE };
@@ -304,7 +303,7 @@ export class JsonScanner {
     return { position: position - this.number.bytesTooMany(), reason };
   }
 
-  /** Bytes of the escape so far. */
+  /** Number of bytes of the escape so far. */
   private escapeLength(): number {
     return this.hexLeft === 0 ? 1 : 2 + HEX_LENGTH - this.hexLeft;
   }

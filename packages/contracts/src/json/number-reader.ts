@@ -1,4 +1,4 @@
-/** State within a number: `rest` takes more, `open` needs more. */
+/** State within a number: `rest` accepts more, `open` requires more. */
 type NumberState = 'minus' | 'zero' | 'integer' | 'point' | 'fraction' | 'exponent' | 'sign' | 'power';
 
 const DIGIT_0 = 0x30;
@@ -12,7 +12,7 @@ const LOWER_E = 0x65;
 /** States in which the number may end. */
 const COMPLETE: ReadonlySet<NumberState> = new Set(['zero', 'integer', 'fraction', 'power']);
 
-/** States that a digit leads to; undefined where none may stand. */
+/** Next state after a digit; undefined if no digit is allowed. */
 const AFTER_DIGIT: Readonly<Record<NumberState, NumberState | undefined>> = {
   minus: 'integer',
   zero: undefined,
@@ -30,14 +30,14 @@ const isDigit = (byte: number): boolean => byte >= DIGIT_0 && byte <= DIGIT_9;
 export class NumberReader {
   private state: NumberState = 'minus';
 
-  /** Whether a number can begin with this byte; if so it is begun. */
+  /** Whether a number can start with this byte; if so, starts it. */
   begin(byte: number): boolean {
     if (byte !== MINUS && !isDigit(byte)) return false;
     this.state = byte === MINUS ? 'minus' : firstDigit(byte);
     return true;
   }
 
-  /** Takes the bytes of the number from `at` on and returns where it ends, which may be the end of the piece. */
+  /** Reads the bytes of the number from `at` on and returns its end, which may be the end of the piece. */
   read(bytes: Buffer, at: number): number {
     let position = at;
     for (; position < bytes.length; position += 1) {
@@ -48,17 +48,17 @@ export class NumberReader {
     return position;
   }
 
-  /** Whether what was read is a whole number literal. */
+  /** Whether the bytes read are a complete number literal. */
   isComplete(): boolean {
     return COMPLETE.has(this.state);
   }
 
-  /** Whether what was read begins with a whole number literal. */
+  /** Whether the bytes read start with a complete number literal. */
   hasDigits(): boolean {
     return this.state !== 'minus';
   }
 
-  /** Bytes from the end of the longest whole number literal, or from the beginning where there is none, to the end of what was read. */
+  /** Number of bytes read after the longest complete number literal, or of all bytes read if there is none. */
   bytesTooMany(): number {
     if (this.isComplete()) return 0;
     return this.state === 'sign' ? 2 : 1;

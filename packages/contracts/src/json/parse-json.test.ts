@@ -90,7 +90,7 @@ describe('parseJson', () => {
   });
 });
 
-/** The fault that a list has for who reads it in pieces, as the gateway does. */
+/** The fault of a list for a reader of pieces, such as the gateway. */
 const faultOfList = (text: string, pieceBytes: number) => {
   const scanner = new JsonScanner('list', 100);
   const bytes = Buffer.from(text);
@@ -110,7 +110,7 @@ const ESCAPE = 'the escape is unknown';
 const INCOMPLETE = 'the number is not complete';
 
 describe('the position of a fault, in text as a whole and in pieces of a list', () => {
-  /** Text, what the reader of the whole names, and what the reader of pieces names where that differs. */
+  /** Text, the fault for a reader of the whole, and the fault for a reader of pieces if it differs. */
   it.each<[string, [number, string], [number, string]?]>([
     ['[1,2', [4, ENDED]],
     ['[1,]', [3, NO_VALUE]],
@@ -191,7 +191,7 @@ const isJson = (text: string): boolean => {
   }
 };
 
-/** Whether the text up to a fault has none of its own but its end. */
+/** Whether a text has no fault except a premature end. */
 const isJsonPrefix = (text: string): boolean => {
   const fault = findSyntaxFault(text);
   return fault === undefined || fault.position >= text.length;

@@ -1,6 +1,6 @@
 import { findSyntaxFault } from './syntax-fault';
 
-/** Position at which text stops being JSON, or holds a number that a double cannot carry. Positions count characters from 0. */
+/** Position at which text is not JSON, or has a number that a double cannot represent. Positions count characters from 0. */
 export interface JsonProblem {
   readonly kind: 'syntax' | 'number';
   readonly reason: string;
@@ -15,9 +15,8 @@ type JsonParsing =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: JsonProblem };
 
 /**
- * Parses JSON text. Never throws: a fault is answered with its position. Numbers are exact or refused: an integer beyond
- * 2^53 or a number that overflows would be changed silently by `JSON.parse`, so it is a problem here. `isExact` says that
- * {@link hasOnlyExactNumbers} is known of the text.
+ * Parses JSON text. Never throws: a fault is returned with its position. Numbers are exact or rejected: `JSON.parse` would silently change an
+ * integer beyond 2^53 or a number that overflows, so it is a problem here. `isExact` states that {@link hasOnlyExactNumbers} holds for the text.
  */
 export const parseJson = (text: string, isExact = false): JsonParsing => {
   let value: unknown;
@@ -31,13 +30,13 @@ export const parseJson = (text: string, isExact = false): JsonParsing => {
   return { ok: false, problem: problemAt(text, 'number', 'the number cannot be held exactly', position) };
 };
 
-/** A cheap first look: sixteen digits in a row, or an exponent of three digits, is where exactness can end. */
+/** A cheap first check: exactness can end only at sixteen digits in a row, or an exponent of three digits. */
 const MAYBE_INEXACT = /\d{16}|\d[eE]\+?\d{3}/;
 
-/** Whether text, also JSON texts one after the other, certainly has no number that {@link parseJson} refuses. */
+/** Whether a text, or several consecutive JSON texts, certainly has no number that {@link parseJson} rejects. */
 export const hasOnlyExactNumbers = (text: string): boolean => !MAYBE_INEXACT.test(text);
 
-/** Looks at the numbers of sound JSON text. Without a pattern: one that matches strings overflows the stack at some millions of characters. */
+/** Checks the numbers of valid JSON text. Without a pattern: one that matches strings overflows the stack at some millions of characters. */
 const inexactNumberPosition = (text: string): number => {
   let at = 0;
   while (at < text.length) {
@@ -55,7 +54,7 @@ const inexactNumberPosition = (text: string): number => {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** End of the string that begins here: behind the first quote that no odd number of backslashes precedes. */
+/** End of the string that starts here: after the first quote preceded by an even number of backslashes. */
 const endOfString = (text: string, start: number): number => {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -75,12 +74,12 @@ const endOfNumber = (text: string, start: number): number => {
 };
 
 const NUMBER_LETTERS: ReadonlySet<number> = new Set([...'+.eE'].map((letter) => letter.charCodeAt(0)));
-/** A digit or the minus: what a number begins with. */
+/** A digit or a minus sign: the start of a number. */
 const isOfNumber = (character: number): boolean => (character >= 0x30 && character <= 0x39) || character === 0x2d;
 
 /**
- * Whether a number literal would change by being read: overflow, and integers past 2^53 that are neither what a double holds nor what
- * a double is printed as.
+ * Whether parsing would change a number literal: overflow, and integers past 2^53 that are neither exact doubles nor the printed form of a
+ * double.
  */
 const isInexact = (literal: string): boolean => {
   const value = Number(literal);
