@@ -1,17 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { compileValidator } from './validator';
 
-/** Kinds of assets: what is published in versions, solved by its slug, released and bound to contexts. */
+/** Kinds of assets, which are published in versions, solved by slug, released and bound to contexts. */
 export const assetKinds = ['rule', 'flow'] as const;
 export type AssetKind = (typeof assetKinds)[number];
 
 const versionFields = {
   version_id: Type.String({ format: 'uuid' }),
-  /** Of flows alone: whether a node in it, or in a flow that it runs, asks something outside. */
+  /** Only for flows: whether a node of the flow, or of a flow that it runs, calls an external system. */
   reaches_out: Type.Optional(Type.Boolean()),
 };
 
-/** A published version, by number and by the immutable id that everything compiled is keyed by. */
+/** A published version, by number and by its immutable id, the key of all compiled forms. */
 export const VersionTarget = Type.Object(
   { version: Type.Integer({ minimum: 1 }), ...versionFields },
   { $id: 'VersionTarget', additionalProperties: false, description: 'One published version.' },
@@ -36,7 +36,7 @@ export type RulePointer = Static<typeof RulePointer>;
 
 export const checkRulePointer = compileValidator(RulePointer);
 
-/** The entry behind `cacheKeys.numberedVersion`; it never changes, and is gone with its asset. */
+/** The entry behind `cacheKeys.numberedVersion`; it never changes, and is deleted with its asset. */
 export const NumberedVersion = Type.Object(versionFields, {
   $id: 'NumberedVersion',
   additionalProperties: false,

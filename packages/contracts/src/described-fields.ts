@@ -1,6 +1,6 @@
 /**
- * Fields that are described once, and from whose description requests, answers, rows, records and messages follow. The key of a description is
- * the name in requests, answers and columns (`time_zone`); records and messages use the same name in camel case (`timeZone`).
+ * Fields with a single description, from which requests, answers, rows, records and messages are derived. The key of a description is the name
+ * in requests, answers and columns (`time_zone`); records and messages use the same name in camel case (`timeZone`).
  */
 
 export type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -11,7 +11,7 @@ export type CamelCase<Name extends string> = Name extends `${infer Head}_${infer
 export const recordName = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * An object with an entry for each field, or none where `become` answers undefined. The result has the type that the caller states: keys are
+ * An object with an entry for each field for which `become` does not return undefined. The caller states the type of the result, since keys are
  * computed here.
  */
 export const mapFields = <Result, Field>(

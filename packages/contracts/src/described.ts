@@ -1,18 +1,18 @@
 import { type TSchema } from '@sinclair/typebox';
 
-/** A copy of a schema that stands in several places, with what it means in this one. */
+/** A copy of a schema that is used in several places, with its meaning in this one. */
 export const described = <S extends TSchema>(schema: S, description: string): S => ({ ...schema, description });
 
-/** Under it a schema carries the one that documents show in its place. Validators never see it: JSON has no symbols. */
+/** Key under which a schema carries its replacement for documents. Validators never see it: JSON has no symbols. */
 const SHOWN = Symbol('shown');
 
 /**
- * A copy of a schema that validates as before, and that documents show as another one: for what a handler checks itself, with sentences of its
- * own, beyond what the schema refuses.
+ * A copy of a schema that validates as before, but is shown as another one in documents: for values that a handler checks further, with its own
+ * error sentences.
  */
 export const shownAs = <S extends TSchema>(schema: S, shown: TSchema): S => ({ ...schema, [SHOWN]: shown });
 
-/** The schema as documents show it, as JSON. */
+/** The schema as shown in documents, as JSON. */
 export const asShown = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(asShown);
   if (schema === null || typeof schema !== 'object') return schema;

@@ -23,7 +23,7 @@ export const entitlements = {
 
 export type Entitlement = keyof typeof entitlements;
 
-/** The roles that every workspace starts with, and what each may do. */
+/** The initial roles of every workspace, with their entitlements. */
 export const builtInRoles = {
   admin: [
     'solve',

@@ -1,14 +1,14 @@
 /** Meaning of a stable error code. */
 interface ErrorCodeEntry {
   readonly status: number;
-  /** Whether the same request can succeed when it is sent again unchanged. */
+  /** Whether the same request can succeed when sent again unchanged. */
   readonly canRetry: boolean;
   readonly meaning: string;
 }
 
 const entry = (status: number, canRetry: boolean, meaning: string): ErrorCodeEntry => ({ status, canRetry, meaning });
 
-/** Every error code that a service answers. Codes are stable: clients branch on them. */
+/** Every error code of the services. Codes are stable: clients branch on them. */
 export const errorCodes = {
   invalid_json: entry(
     400,

@@ -3,7 +3,7 @@ export interface Limit {
   /** Environment variable that sets it. */
   readonly env: string;
   readonly defaultValue: number;
-  /** Smallest and largest value that a service accepts at start. */
+  /** Smallest and largest value that a service accepts at startup. */
   readonly min: number;
   readonly max: number;
   readonly unit: 'bytes' | 'ms' | 'count';
@@ -13,8 +13,8 @@ export interface Limit {
 const MIB = 1024 * 1024;
 
 /**
- * Every limit by its name in code; the environment names and defaults are the specification's ("Limits"), which are also what
- * a service uses when the chart sets nothing.
+ * Every limit by its name in code; the environment names and defaults are those of the specification ("Limits"). A service uses the defaults
+ * when the chart sets nothing.
  */
 export const limits = {
   httpBodyBytes: {
@@ -238,7 +238,7 @@ export const limits = {
   },
 } as const satisfies Record<string, Limit>;
 
-/** Limits that hold only where an operator sets them. */
+/** Limits that apply only if an operator sets them. */
 export const optionalLimits = {
   bulkMaxItems: {
     env: 'BULK_MAX_ITEMS',
@@ -249,30 +249,33 @@ export const optionalLimits = {
   },
 } as const satisfies Record<string, Omit<Limit, 'defaultValue'>>;
 
-/** Bytes of a message on the execution topics that headers and the record itself may need: a sixteenth of it, and 128 KiB at least. */
+/** Bytes of a message on the execution topics reserved for headers and the record itself: a sixteenth of the message, at least 128 KiB. */
 export const messageHeadroom = (messageBytes: number): number => Math.max(Math.ceil(messageBytes / 16), 128 * 1024);
 
 /** Fixed sizes and times of the broker and cache protocol; not settings (specification: "Limits"). */
 export const fixedLimits = {
-  /** Inputs in a chunk at most: many tiny ones have results that together would not fit a message. */
+  /** Maximum number of inputs in a chunk: many tiny ones have results that together would not fit into a message. */
   chunkItems: 10_000,
-  /** Bytes of the address and headers of a request at most, in the whole chain from the ingress on; services take what proxies add beside it. */
+  /**
+   * Maximum bytes of the address and headers of a request, in the whole chain from the ingress on; services additionally accept the headers that
+   * proxies add.
+   */
   headerBytes: 64 * 1024,
   /** Bytes of headers that proxies in front may add. */
   addedHeaderBytes: 16 * 1024,
-  /** Characters of the header `Idempotency-Key` at most. */
+  /** Maximum number of characters in the header `Idempotency-Key`. */
   idempotencyKeyLength: 255,
-  /** Entries of a parallel request at most. */
+  /** Maximum number of entries in a parallel request. */
   parallelEntries: 1_000,
-  /** Levels to which the inputs of a list may nest. */
+  /** Maximum nesting of the inputs of a list. */
   listDepth: 10_000,
-  /** Largest body of a call that does not declare a large one, bytes, after decompression. */
+  /** Largest body, bytes after decompression, of a call that does not declare a large one. */
   smallBodyBytes: 256 * 1024,
-  /** Results of a bulk request that are held until all are there, bytes; the streamed form has no such bound. */
+  /** Maximum bytes of results of a bulk request that are held until the request is complete; the streamed form has no such bound. */
   heldResultBytes: 512 * MIB,
   /** How long an API key's payload may be served from any cache, ms. */
   apiKeyCacheTtlMs: 60_000,
-  /** How long a process may keep a release pin or version pointer without asking the cache again, ms. */
+  /** How long a process may cache a release pin or version pointer without reading the shared cache again, ms. */
   pointerLocalTtlMs: 15_000,
   /** Session timeout and heartbeat of the consumer of replies, ms. */
   replySessionTimeoutMs: 60_000,

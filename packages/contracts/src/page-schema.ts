@@ -9,7 +9,7 @@ export const pageQueryFields = {
   cursor: Type.Optional(Type.String({ maxLength: 500, description: 'The `next_cursor` of the page before.' })),
 };
 
-/** A time in a query; its bounds are those of every time that a request can hold, see `compileValidator`. */
+/** A time in a query; its bounds are those of every time in a request, see `compileValidator`. */
 export const timeParameter = (description: string, example: string) =>
   Type.String({
     format: 'date-time',
@@ -23,7 +23,7 @@ export const timeParameter = (description: string, example: string) =>
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 export const timestamp = Type.String({ format: 'date-time' });
 export const nextCursor = nullable(Type.String());
-/** A name that people give: some text, no control characters. */
+/** A name chosen by people: some text, no control characters. */
 export const givenName = (maxLength = 200) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
 export const groupNames = Type.Array(givenName(), { maxItems: 100, uniqueItems: true });

@@ -2,23 +2,23 @@ import { type Static, type TObject, type TOptional, type TSchema, Type } from '@
 import { type CamelCase, mapFields, memberOf, recordName } from './described-fields';
 
 /**
- * One field of a resource of the control plane, under the name that its column, requests and answers give it. Row, record, request, answer,
- * example and what the audit shows follow from it.
+ * One field of a control-plane resource, under its name in columns, requests and answers. Its row, record, request, answer, example and audit
+ * form are derived from it.
  */
 export interface ResourceField {
   /** Its schema in answers, with a description. Times are ISO 8601 UTC with milliseconds. */
   readonly schema: TSchema;
   /** Its value in the examples of the API document. */
   readonly example: unknown;
-  /** Its schema in the request that makes the resource; default: callers do not give it. */
+  /** Its schema in the request that creates the resource; default: callers cannot set it. */
   readonly request?: TSchema;
-  /** Its value where the request leaves it out; default: the request may not. */
+  /** Its value if the request omits it; default: the request must include it. */
   readonly whenAbsent?: unknown;
-  /** False: answers do not show it. */
+  /** False: answers omit it. */
   readonly answered?: false;
-  /** Its name in answers, where that is not the one of the column. */
+  /** Its name in answers, if different from the column. */
   readonly answeredAs?: string;
-  /** False: the audit does not show it. */
+  /** False: the audit omits it. */
   readonly audited?: false;
 }
 
@@ -35,7 +35,7 @@ type GivenName<F extends ResourceFields> = {
   [Name in keyof F & string]: F[Name] extends { readonly request: TSchema } ? Name : never;
 }[keyof F & string];
 
-/** The fields that the caller of a new resource gives, with the values of those that were left out. */
+/** The fields that the caller of a new resource provides, with defaults for omitted ones. */
 export type GivenOf<F extends ResourceFields> = RecordOf<Pick<F, GivenName<F>>>;
 
 type AnswerName<F, Name extends string> = F extends { readonly answered: false }
@@ -68,7 +68,7 @@ const mapAnswered = <Result>(fields: ResourceFields, become: (field: ResourceFie
 export const answerSchemas = <F extends ResourceFields>(fields: F) =>
   mapAnswered<AnswerSchemas<F>>(fields, ({ schema }) => schema);
 
-/** The properties of the request that makes the resource; those with a value for their absence are optional. */
+/** The properties of the request that creates the resource; those with a default are optional. */
 export const requestSchemas = <F extends ResourceFields>(fields: F) =>
   mapFields<RequestSchemas<F>, ResourceField>(fields, ({ request, ...field }, name) =>
     request === undefined ? undefined : [name, 'whenAbsent' in field ? Type.Optional(request) : request],
@@ -82,18 +82,18 @@ export const answerExample = <F extends ResourceFields>(fields: F) =>
 export const toAnswer = <F extends ResourceFields>(fields: F, record: RecordOf<F>) =>
   mapAnswered<AnswerOf<F>>(fields, (_, name) => memberOf(record, recordName(name)));
 
-/** What a schema shows of a record: its properties are the record's members, whose names are in camel case. */
+/** Properties of a record as a schema shows them: members of the record, whose names are in camel case. */
 type ShownBy<S extends TObject> = {
   readonly [Name in keyof Static<S> as CamelCase<Name & string>]: Frozen<Static<S>[Name]>;
 };
 
-/** A record as a schema shows it, in the order of the schema; members that are undefined are left out, as is what the schema does not have. */
+/** A record as a schema shows it, in the order of the schema; omits undefined members and members that the schema does not have. */
 export const toShown = <S extends TObject>(schema: S, record: ShownBy<S>): Static<S> => {
   const members = Object.keys(schema.properties).map((name) => [name, memberOf(record, recordName(name))] as const);
   return Object.fromEntries(members.filter(([, member]) => member !== undefined));
 };
 
-/** The fields of a new resource that a request gives, with defaults for those that it leaves out. */
+/** The fields of a new resource that a request provides, with defaults for omitted ones. */
 export const toGiven = <F extends ResourceFields>(fields: F, request: RequestOf<F>) =>
   mapFields<GivenOf<F>, ResourceField>(fields, (field, name) => {
     const given = memberOf(request, name);

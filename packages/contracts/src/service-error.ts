@@ -1,11 +1,11 @@
 import { type ErrorCode, errorCodes } from './error-codes';
 
-/** Extra facts that an error answer carries beside its sentence: positions, limits, names. Snake case, JSON values. */
+/** Additional data of an error answer besides its sentence: positions, limits, names. Snake case, JSON values. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /**
- * An expected failure with a stable code. The message is a sentence for the client: it names the thing, the position, the
- * limit and the way out, and holds no secret and no internals.
+ * An expected failure with a stable code. The message is a sentence for the client: it names the thing, the position, the limit and the way out,
+ * and contains no secrets and no internals.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
@@ -28,5 +28,5 @@ export class ServiceError extends Error {
   }
 }
 
-/** Whether text is one of the known error codes; used where a code arrives over the wire. */
+/** Whether a text is one of the known error codes; used for codes received from other processes. */
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code);

@@ -6,27 +6,27 @@ import { type RecordOf } from './resource';
 /** PostgreSQL types of columns that hold settings. */
 type ColumnType = 'boolean' | 'integer' | 'json' | 'text' | 'text[]';
 
-/** Everything about one setting: a field of a resource whose requests and answers describe it differently, and which requests can change. */
+/** Description of one setting: a field of a resource that requests and answers describe differently, and that requests can change. */
 export interface Setting<S extends TSchema = TSchema> {
-  /** The value as it is stored, answered and sent in messages. */
+  /** The value as stored, answered and sent in messages. */
   readonly schema: S;
-  /** The value as a request may give it: the same type within its bounds. */
+  /** The value in a request: the same type within its bounds. */
   readonly request: S;
-  /** Meaning for whoever writes a request, with bounds and default. */
+  /** Meaning for authors of requests, with bounds and default. */
   readonly requestDescription: string;
   readonly answerDescription: string;
   readonly example: Static<S>;
-  /** Type of the column, which has the name of the setting. */
+  /** Type of the column, whose name is that of the setting. */
   readonly column: ColumnType;
 }
 
-/** A setting that a request may leave out when it creates the resource. */
+/** A setting that may be omitted when the resource is created. */
 interface OptionalSetting<S extends TSchema = TSchema> extends Setting<S> {
-  /** The value of the setting then. */
+  /** The default of the setting. */
   readonly whenAbsent: Static<S>;
 }
 
-/** A setting that every new resource must be given. */
+/** A setting that is required for every new resource. */
 export const requiredSetting = <S extends TSchema>(setting: Setting<S>): Setting<S> => setting;
 
 /** A setting with a default. */
@@ -38,7 +38,7 @@ export type Settings = Readonly<Record<string, Setting>>;
 type SchemaOf<S extends Setting> = S['schema'];
 type CreationSchema<S extends Setting> = S extends OptionalSetting ? TOptional<S['schema']> : S['schema'];
 
-/** Settings as rows and answers hold them. */
+/** Settings in rows and answers. */
 export type SettingFields<D extends Settings> = { readonly [Name in keyof D]: Static<SchemaOf<D[Name]>> };
 
 type SettingDefaults<D extends Settings> = {
@@ -63,7 +63,7 @@ export const creationFields = <D extends Settings>(settings: D) =>
     return [name, Type.Optional(setting.whenAbsent === null ? schema : { ...schema, default: setting.whenAbsent })];
   });
 
-/** Properties of a request that changes a resource: what it leaves out stays. */
+/** Properties of a request that changes a resource: omitted ones are unchanged. */
 export const changeFields = <D extends Settings>(settings: D) =>
   each<{ [Name in keyof D]: TOptional<SchemaOf<D[Name]>> }>(settings, ({ request, requestDescription }, name) => [
     name,
@@ -78,8 +78,8 @@ export const answerFields = <D extends Settings>(settings: D) =>
   ]);
 
 /**
- * Properties of a message. A setting with a default may be missing: a process of the release before does not send it, and the receiver completes
- * the message with {@link defaultValues}.
+ * Properties of a message. A setting with a default may be missing: a process of the previous release does not send it, and the receiver
+ * completes the message with {@link defaultValues}.
  */
 export const messageFields = <D extends Settings>(settings: D) =>
   each<{ [Name in keyof D & string as CamelCase<Name>]: CreationSchema<D[Name]> }>(settings, (setting, name) => [
@@ -93,7 +93,7 @@ export const defaultValues = <D extends Settings>(settings: D) =>
     'whenAbsent' in setting ? [recordName(name), setting.whenAbsent] : undefined,
   );
 
-/** Fields of a row in the names of records. */
+/** Fields of a row under their names in records. */
 export const toValues = <D extends Settings>(settings: D, fields: SettingFields<D>) =>
   each<RecordOf<D>>(settings, (_, name) => [recordName(name), memberOf(fields, name)]);
 
@@ -101,7 +101,7 @@ export const toValues = <D extends Settings>(settings: D, fields: SettingFields<
 export const pickValues = <D extends Settings>(settings: D, values: RecordOf<D>) =>
   each<RecordOf<D>>(settings, (_, name) => [recordName(name), memberOf(values, recordName(name))]);
 
-/** The values of a changed resource: those of the request, where null is a value and absence is not, and those before. */
+/** The values of a changed resource: those of the request, where null is a value but absence is not, and otherwise the previous ones. */
 export const changedValues = <D extends Settings>(
   settings: D,
   request: Partial<SettingFields<D>>,

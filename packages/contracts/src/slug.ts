@@ -1,4 +1,4 @@
-/** A slug made of a name: lowercase letters and digits of ASCII, words joined with dashes. Empty where the name has neither. */
+/** A slug made from a name: lowercase ASCII letters and digits, words joined with dashes. Empty if the name has neither. */
 export const slugOf = (name: string, maxLength: number): string =>
   name
     .normalize('NFKD')

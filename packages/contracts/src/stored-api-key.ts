@@ -3,7 +3,7 @@ import { compileValidator } from './validator';
 
 const time = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
 
-/** The identity behind an API key as it is stored and cached: never the secret, only its hash. */
+/** The identity behind an API key as stored and cached: never the secret, only its hash. */
 export const StoredApiKey = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),

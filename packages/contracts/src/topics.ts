@@ -1,15 +1,15 @@
 import { limits } from './limits';
 
-/** One broker topic as an operator creates it (specification: "Limits" and "Events"). */
+/** One broker topic as created by an operator (specification: "Limits" and "Events"). */
 export interface TopicDefinition {
-  /** Name before the prefix is put in front. */
+  /** Name without the prefix. */
   readonly name: string;
   readonly purpose: string;
   /** Partitions of a production cluster. */
   readonly partitions: number;
   /** Partitions that `npm start` creates on one machine. */
   readonly localPartitions: number;
-  /** Largest message, bytes, unless the operator has all services and topics take less. */
+  /** Largest message, bytes, unless the operator lowers it for all services and topics. */
   readonly maxMessageBytes: number;
   readonly retentionMs: number;
   readonly segmentMs: number;
@@ -50,7 +50,7 @@ export const topics = {
 
 export type TopicKey = keyof typeof topics;
 
-/** Consumer groups before the prefix is put in front. */
+/** Consumer groups without the prefix. */
 export const consumerGroups = {
   workers: 'generic-workers',
   gatewayReplies: 'hps-response-consumer',
@@ -60,7 +60,7 @@ export const consumerGroups = {
 
 export type ConsumerGroupKey = keyof typeof consumerGroups;
 
-/** Prefix of topics and groups where the operator sets none. An empty prefix disables prefixing of both. */
+/** Default prefix of topics and groups. An empty prefix disables prefixing of both. */
 export const DEFAULT_TOPIC_PREFIX = 'decision.';
 
 /** Syntax of a prefix: empty, or letters, digits, dots, dashes and underscores; topic names may not exceed 249 characters. */
@@ -69,6 +69,6 @@ export const TOPIC_PREFIX_PATTERN = /^[A-Za-z0-9._-]{0,200}$/;
 /** Name of a topic on the cluster: the prefix, then the catalogue's name. */
 export const topicName = (prefix: string, topic: TopicKey): string => `${prefix}${topics[topic].name}`;
 
-/** Name of a consumer group on the cluster: the prefix, then the catalogue's name, then a dash and the part of the group, where it has parts. */
+/** Name of a consumer group on the cluster: the prefix, the catalogue's name, and, if the group has parts, a dash and the part. */
 export const consumerGroupName = (prefix: string, group: ConsumerGroupKey, part?: string): string =>
   `${prefix}${consumerGroups[group]}${part === undefined ? '' : `-${part}`}`;

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 
 /** One fault of a value against its schema. */
 export interface SchemaProblem {
-  /** JSON pointer of the faulty place, cut off with dots where it is long; empty for the whole value. */
+  /** JSON pointer to the fault, truncated with dots if it is long; empty for the whole value. */
   readonly path: string;
   /** A sentence fragment such as `must be string`. */
   readonly message: string;
@@ -16,13 +16,13 @@ type Checked<T> =
 /** Checks a value against a schema; never throws and never changes the value. At most {@link MAX_PROBLEMS} problems are reported. */
 export type Validator<T> = (value: unknown) => Checked<T>;
 
-/** Problems after which the rest of a value is not looked at: neither the time nor the memory of a refusal grows with the value. */
+/** Number of problems after which the rest of a value is not checked: neither the time nor the memory of a rejection grows with the value. */
 export const MAX_PROBLEMS = 100;
 /** Longest path and longest name that a problem repeats, characters: both come from the client. */
 const MAX_PATH = 200;
 const MAX_NAME = 100;
 
-/** A function that makes its value with the first call and keeps it. */
+/** A function that creates its value on the first call and caches it. */
 function memoized<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
@@ -30,9 +30,9 @@ function memoized<T extends object>(make: () => T): () => T {
 
 const OPTIONS: Options = { strict: true, allowUnionTypes: true };
 
-/** Times of RFC 3339, as far as the database can hold them: offsets below 16 hours, years from 1 on. Leap seconds are no times of ours. */
+/** Times of RFC 3339 in the range of the database: offsets below 16 hours, years from 1 on. Leap seconds are not accepted. */
 const MOMENT = /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?(?:[Zz]|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
-/** The first and the last time that a request can hold. */
+/** The first and the last valid time in a request. */
 export const EARLIEST_TIME = '0001-01-01T00:00:00Z';
 export const LATEST_TIME = '9999-12-31T23:59:59.999Z';
 const [EARLIEST, LATEST] = [Date.parse(EARLIEST_TIME), Date.parse(LATEST_TIME)];
@@ -42,7 +42,7 @@ const MOMENT_FAULT =
 const isMoment = (text: string): boolean => {
   if (!MOMENT.test(text)) return false;
   const instant = Date.parse(text.toUpperCase());
-  // Date.parse takes a 31st of February for the 3rd of March.
+  // Date.parse interprets February 31 as March 3.
   return instant >= EARLIEST && instant <= LATEST && isDay(text);
 };
 
@@ -63,10 +63,10 @@ const withFormats = (ajv: Ajv): Ajv =>
 /** Stops at the first problem. */
 const decidingAjv = memoized(() => withFormats(new Ajv(OPTIONS)));
 
-/** Statement of the code that Ajv generates for each problem, after the problem was added to `vErrors`. */
+/** Statement that Ajv generates for each problem, after adding the problem to `vErrors`. */
 const NOTED = 'errors++;';
 
-/** Reads on behind a problem, and throws the problems once there are enough; Ajv itself knows only the first or all. */
+/** Continues after a problem, and throws the problems once there are enough; Ajv itself stops at the first or collects all. */
 const collectingAjv = memoized(() =>
   withFormats(
     new Ajv({
@@ -80,8 +80,8 @@ const collectingAjv = memoized(() =>
 );
 
 /**
- * A validator of a schema of ours, never of a client's. The schema is compiled with the first value that is checked: a process checks a few
- * of the schemas that it loads, and compiling all of them was more than half of the time that a service took to start.
+ * A validator of one of our own schemas, never of a client's. The schema is compiled for the first checked value: a process uses only a few of
+ * its schemas, and compiling all of them took more than half of a service's startup time.
  */
 export const compileValidator = <S extends TSchema>(schema: S): Validator<Static<S>> => {
   const named = memoized(() => withoutIds(schema));
@@ -95,7 +95,7 @@ export const compileValidator = <S extends TSchema>(schema: S): Validator<Static
   };
 };
 
-/** The problems of a value, in the order of the schema; undefined where none is found. */
+/** The problems of a value, in the order of the schema; undefined if there are none. */
 const collectErrors = (collect: ValidateFunction, value: unknown): readonly ErrorObject[] | undefined => {
   try {
     collect(value);
@@ -104,12 +104,12 @@ const collectErrors = (collect: ValidateFunction, value: unknown): readonly Erro
     if (!Array.isArray(thrown)) throw thrown;
     return thrown as ErrorObject[]; // thrown by the code that `collecting` generated
   } finally {
-    // Would be kept until the next value is checked.
+    // Otherwise it would be retained until the next value is checked.
     collect.errors = null;
   }
 };
 
-/** A copy without names: a schema may stand in several others, and several times in one, where a name may be told only once. */
+/** A copy without ids: a schema may occur in several others, and several times in one, where Ajv accepts an id only once. */
 const withoutIds = (schema: TSchema): TSchema =>
   JSON.parse(JSON.stringify(schema), (key, value: unknown) => (key === '$id' ? undefined : value)) as TSchema; // still the schema it was
 
@@ -118,7 +118,7 @@ const toProblem = (error: ErrorObject): SchemaProblem => ({
   message: describe(error),
 });
 
-/** The beginning of a text that a client chose. */
+/** The start of a text that a client chose. */
 const shortened = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length)}...` : text;
 
