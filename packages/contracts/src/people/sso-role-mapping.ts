@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 
-/** Claims of a token: what a directory says of a person. Names such as `__proto__` are names like any other: read with {@link claimAt} only. */
+/** Claims of a token: statements of a directory about a person. Names such as `__proto__` are ordinary names: read with {@link claimAt} only. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 const claimPath = Type.String({
@@ -38,7 +38,7 @@ const groups = (description: string) =>
 const closed = { additionalProperties: false } as const;
 
 /**
- * What the claims of a person's token mean here (specification: "User lifecycle", rules 4 to 6). It is saved on the row of the administrator, and
+ * Interpretation of the claims of a person's token (specification: "User lifecycle", rules 4 to 6). It is saved on the administrator's row, and
  * applied to everybody else at each sign-in.
  */
 export const SsoRoleMapping = Type.Object(
@@ -134,24 +134,24 @@ export const SsoRoleMapping = Type.Object(
 );
 export type SsoRoleMapping = Static<typeof SsoRoleMapping>;
 
-/** What a mapping says of somebody with certain claims; absent parts stay as they are. */
+/** Result of a mapping for a person with certain claims; absent parts stay unchanged. */
 interface MappedClaims {
   readonly access: 'allowed' | 'denied';
   /** Why access is denied, as a sentence. */
   readonly reason?: string;
   readonly role?: string;
-  /** Sorted, each once. */
+  /** Sorted and distinct. */
   readonly userGroups?: readonly string[];
   readonly allGroups?: boolean;
   readonly profile?: Claims;
 }
 
 const DEFAULT_ROLE = 'developer';
-/** Characters of a profile, and entries of a list in it. */
+/** Maximum number of characters of a text in a profile, and of entries in a list. */
 const MAX_TEXT = 1_000;
 const MAX_ENTRIES = 100;
 
-/** What a mapping says of these claims. Hostile claims are values like any other: only own members count, and what has no text is no value. */
+/** Applies a mapping to claims. Hostile claims are values like any other: only own members count, and a claim without a text form is no value. */
 export const evaluateMapping = (mapping: SsoRoleMapping, claims: Claims): MappedClaims => {
   const denied = denialOf(mapping, claims);
   if (denied !== undefined) return { access: 'denied', reason: denied };
@@ -188,7 +188,7 @@ const profileOf = ({ profile }: SsoRoleMapping, claims: Claims): Pick<MappedClai
   return { profile: Object.fromEntries(fields.filter(([, shown]) => shown !== undefined)) };
 };
 
-/** What a profile shows of a claim; undefined for objects, and for what is too long. */
+/** The value of a claim in a profile; undefined for objects, and for values that are too long. */
 const shownOf = (claim: unknown): unknown => {
   if (Array.isArray(claim)) return claim.slice(0, MAX_ENTRIES).filter((entry) => textOf(entry) !== undefined);
   return textOf(claim) === undefined ? undefined : claim;
@@ -207,8 +207,8 @@ const textOf = (claim: unknown): string | undefined => {
 };
 
 /**
- * The claim at a path; undefined where there is none. A dot leads into an object, unless a claim has the dot in its name: `a.b` is the claim `a.b` before
- * it is `b` within `a`. Only own claims count.
+ * The claim at a path; undefined if there is none. A dot leads into an object, unless the name of a claim contains the dot: `a.b` is first the
+ * claim `a.b`, then `b` within `a`. Only own claims count.
  */
 export const claimAt = (claims: Claims, path: string): unknown => {
   if (Object.hasOwn(claims, path)) return claims[path];
@@ -216,7 +216,7 @@ export const claimAt = (claims: Claims, path: string): unknown => {
     const outer = path.slice(0, dot);
     const inner: unknown = Object.hasOwn(claims, outer) ? claims[outer] : undefined;
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) continue;
-    const found = claimAt(inner as Claims, path.slice(dot + 1)); // an object that is no list has names
+    const found = claimAt(inner as Claims, path.slice(dot + 1)); // an object that is not a list has names
     if (found !== undefined) return found;
   }
   return undefined;
