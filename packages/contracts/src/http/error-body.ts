@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 
-/** The one error body of every service. Details beside these fields depend on the code. */
+/** The error body of every service. Additional details depend on the code. */
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: 'A sentence that a person can act on.' }),

@@ -8,7 +8,7 @@ const folderTypes = ['rule', 'flow', 'context'] as const;
 type FolderType = (typeof folderTypes)[number];
 const folderType = Type.Unsafe<FolderType>({ type: 'string', enum: [...folderTypes] });
 
-/** The fields of a folder. A new one needs a column of its name, which the runtime role may read. */
+/** The fields of a folder. A new field needs a column of the same name that the runtime role may read. */
 export const folderFields = {
   id: {
     schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),

@@ -13,7 +13,7 @@ const schemasOf = (operation: (typeof operations)[number]): TSchema[] =>
     (schema): schema is TSchema => schema !== undefined,
   );
 
-/** Schemas that the package exports, by name, and the queries of its operations; a validator compiles its schema with the first value. */
+/** Schemas that the package exports, by name, and the queries of its operations; a validator compiles its schema for the first value. */
 const writtenSchemas = [
   ...Object.entries<unknown>(contracts).filter((entry): entry is [string, TSchema] => Kind in Object(entry[1])),
   ...operations.flatMap(({ id, query }) => (query === undefined ? [] : [[`the query of ${id}`, query] as const])),
@@ -93,7 +93,7 @@ describe('the ingress table', () => {
   });
 });
 
-/** The objects in a request body that take fields of any name. */
+/** The objects in a request body that accept fields of any name. */
 const openObjects = (schema: unknown, path: string): readonly string[] => {
   if (typeof schema !== 'object' || schema === null) return [];
   const { type, properties, additionalProperties, patternProperties, items, anyOf } = schema as Record<string, unknown>;
@@ -108,14 +108,14 @@ const openObjects = (schema: unknown, path: string): readonly string[] => {
   return [...own, ...within.flatMap(([place, inner]) => openObjects(inner, place))];
 };
 
-/** Places that keep unknown fields, by operation: all others refuse them, so that nothing that a client sends is dropped silently. */
+/** Locations that keep unknown fields, by operation: all others reject them, so that nothing from a client is dropped silently. */
 const KEEPS_UNKNOWN_FIELDS: Readonly<Record<string, RegExp>> = {
-  // Rule documents travel between versions and programs; objects-api refuses names that look like known ones and tells the others.
+  // Rule documents travel between versions and programs; objects-api rejects names that look like known ones and reports the others.
   importRule: /^\/rule(\/|$)/,
   importFlow: /^\/flow(\/|$)/,
-  // The fields beside `$rule` are the inputs of the rule.
+  // The fields besides `$rule` are the inputs of the rule.
   parallelSolve: /^\/\*$/,
-  // An empty body: the call takes nothing.
+  // An empty body: the call has no input.
   cascadeInstance: /^$/,
 };
 

@@ -6,7 +6,7 @@ interface IngressRoute {
   readonly service: ServiceName;
 }
 
-/** Routes of the ingress: the first prefix that matches counts, so longer ones come first. */
+/** Routes of the ingress: the first matching prefix wins, so longer ones come first. */
 export const ingressRoutes: readonly IngressRoute[] = [
   { prefix: '/api/v1/solve', service: 'hps-gateway' },
   { prefix: '/api/v1/bulk-solve', service: 'hps-gateway' },
@@ -26,6 +26,6 @@ export const ingressRoutes: readonly IngressRoute[] = [
   { prefix: '/api', service: 'objects-api' },
 ];
 
-/** The service behind a path, or undefined where the ingress answers 404 itself. `path` has no query. */
+/** The service behind a path, or undefined if the ingress itself answers 404. `path` has no query. */
 export const routeOf = (path: string): ServiceName | undefined =>
   ingressRoutes.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))?.service;

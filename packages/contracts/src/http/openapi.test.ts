@@ -20,7 +20,7 @@ const { schemas } = document.components;
 
 const isDescribed = (text: unknown): boolean => typeof text === 'string' && /^\S.*[.`]$/s.test(text);
 
-/** Properties, at any depth, that say nothing of what they mean; one that refers to a component is described there. */
+/** Properties, at any depth, without a description; a property that refers to a component is described there. */
 const undescribed = (node: unknown, path: string): readonly string[] => {
   if (Array.isArray(node)) return node.flatMap((part) => undescribed(part, path));
   if (node === null || typeof node !== 'object') return [];

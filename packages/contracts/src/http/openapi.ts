@@ -7,7 +7,7 @@ import { LINES_MEDIA_TYPE, type LinesForm, type Operation, type ServiceName } fr
 
 type Json = Record<string, unknown>;
 
-/** Codes that any call with a key, and any call with a body, can answer. */
+/** Error codes of any call with a key, and of any call with a body. */
 const COMMON: readonly ErrorCode[] = [
   'headers_too_large',
   'invalid_request',
@@ -31,7 +31,7 @@ const WITH_BODY: readonly ErrorCode[] = [
   'number_out_of_range',
 ];
 
-/** A request with an API key is that of the key, whatever else it carries. */
+/** A request with an API key is authenticated by the key, whatever else it carries. */
 const SECURITY_SCHEMES: Json = {
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The key of a program.' },
   session: {
@@ -41,7 +41,7 @@ const SECURITY_SCHEMES: Json = {
   },
 };
 
-/** Services that refuse a call with a key while they have too much to do. */
+/** Services that reject a call with a key while they are overloaded. */
 const ADMITTING: ReadonlySet<ServiceName> = new Set(['hps-gateway', 'contexts-api']);
 
 /** The OpenAPI 3.1 document of a set of operations; schemas with an id become components, once each. */
@@ -64,7 +64,7 @@ export const openApiDocument = (operations: readonly Operation[], info: { title:
   };
 };
 
-/** Every code that an operation can answer, each once. */
+/** Every error code of an operation, without duplicates. */
 export const codesOf = (operation: Operation): ErrorCode[] => [
   ...new Set<ErrorCode>([
     ...operation.errors,
@@ -127,7 +127,7 @@ const sizeOf = ({ large }: NonNullable<Operation['body']>): string =>
     ? `At most as many bytes as ${limits.httpBodyBytes.env} allows; more are answered 413.`
     : `At most ${fixedLimits.smallBodyBytes} bytes; more are answered 413.`;
 
-/** A text of lines; the language of schemas has no word for what each of them is. */
+/** A text of lines; JSON Schema cannot describe the individual lines. */
 const linesContent = (lines: LinesForm | undefined): Json =>
   lines === undefined
     ? {}
@@ -200,7 +200,7 @@ const exampleOf = (code: ErrorCode): ErrorBody => ({
   request_id: '0b0e6a4a-0c5e-4f5f-9d5b-3f0f5f4f3c11',
 });
 
-/** A schema as JSON; one that has an id, at any depth, is moved to the components and referred to. */
+/** A schema as JSON; schemas with an id, at any depth, are moved to the components and referenced. */
 const reference = (schema: TSchema, components: Map<string, Json>): unknown => moveOut(plain(schema), components);
 
 const moveOut = (node: unknown, components: Map<string, Json>): unknown => {

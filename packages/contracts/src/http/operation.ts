@@ -2,7 +2,7 @@ import { type TSchema } from '@sinclair/typebox';
 import { type Entitlement } from '../entitlements';
 import { type ErrorCode } from '../error-codes';
 
-/** The services that answer HTTP, as the ingress knows them. */
+/** The services that answer HTTP, by their names in the ingress. */
 export const serviceNames = [
   'objects-api',
   'hps-gateway',
@@ -20,23 +20,23 @@ export interface PathParameter {
   readonly name: string;
   readonly description: string;
   readonly example: string;
-  /** Whether the last parameter of a path takes slashes, since clients do not encode them. Default false. */
+  /** Whether the last parameter of a path may contain slashes, since clients do not encode them. Default false. */
   readonly spansSlashes?: boolean;
 }
 
-/** A header that a call understands beside those of every call. */
+/** A header that a call accepts in addition to those of every call. */
 export interface HeaderParameter {
   readonly name: string;
   readonly description: string;
   readonly example: string;
-  /** Characters at most. */
+  /** Maximum number of characters. */
   readonly maxLength: number;
 }
 
-/** The media type of one JSON value a line. */
+/** The media type of one JSON value per line. */
 export const LINES_MEDIA_TYPE = 'application/x-ndjson';
 
-/** A body that may also be one JSON value a line ({@link LINES_MEDIA_TYPE}). */
+/** A body that may also be one JSON value per line ({@link LINES_MEDIA_TYPE}). */
 export interface LinesForm {
   /** Description of the lines. */
   readonly description: string;
@@ -44,10 +44,7 @@ export interface LinesForm {
   readonly example: readonly unknown[];
 }
 
-/**
- * One call of the API: the single description from which routes are mounted, requests are checked and the OpenAPI document
- * is made.
- */
+/** One call of the API: the single description for mounting routes, checking requests and generating the OpenAPI document. */
 export interface Operation {
   readonly id: string;
   readonly service: ServiceName;
@@ -59,7 +56,7 @@ export interface Operation {
   readonly description?: string;
   readonly pathParameters: readonly PathParameter[];
   readonly query?: TSchema;
-  /** All of them may be left out. */
+  /** All of them are optional. */
   readonly headers?: readonly HeaderParameter[];
   readonly body?: {
     readonly schema: TSchema;
@@ -68,11 +65,11 @@ export interface Operation {
     /** Whether a request without a body counts as one with an empty object. Default false. */
     readonly optional?: boolean;
     readonly lines?: LinesForm;
-    /** Whether it may have as many bytes as HTTP_BODY_LIMIT_BYTES allows. Default false: `fixedLimits.smallBodyBytes` at most. */
+    /** Whether its size is limited by HTTP_BODY_LIMIT_BYTES. Default false: limited by `fixedLimits.smallBodyBytes`. */
     readonly large?: boolean;
     /**
-     * Whether texts may hold U+0000: of bodies that are evaluated and not stored, and of facts, of which their context says what becomes of what cannot be
-     * stored. Default false: such a body is refused before the handler sees it.
+     * Whether texts may contain U+0000: in bodies that are evaluated and not stored, and in facts, whose context decides about values that
+     * cannot be stored. Default false: such a body is rejected before the handler sees it.
      */
     readonly anyText?: boolean;
   };
@@ -83,15 +80,15 @@ export interface Operation {
     readonly description: string;
     /** Default `application/json`. */
     readonly mediaType?: string;
-    /** Media types that a parameter asks for instead. */
+    /** Alternative media types that a parameter requests. */
     readonly otherMediaTypes?: readonly string[];
     readonly schema: TSchema;
     readonly example: unknown;
     /** Answer to a request with `accept: application/x-ndjson`. */
     readonly lines?: LinesForm;
   };
-  /** The answer with 202: the request is kept, and what it asks for waits. Absent where there is none. */
+  /** The answer with 202: the request is stored and its work is pending. Absent if there is none. */
   readonly accepted?: { readonly description: string; readonly schema: TSchema; readonly example: unknown };
-  /** Codes that this call can answer, beyond those that every call can. */
+  /** Error codes of this call, in addition to those of every call. */
   readonly errors: readonly ErrorCode[];
 }

@@ -9,11 +9,11 @@ const nullableTime = Type.Union([Type.String({ format: 'date-time' }), Type.Null
 
 /** A field of an API key. */
 interface ApiKeyField extends ResourceField {
-  /** Whether the key that takes the place of another one, when that is rotated, has the same value. */
+  /** Whether a rotation copies the value to the new key. */
   readonly keptByRotation: boolean;
 }
 
-/** The fields of an API key. A new one needs a column of its name, which the runtime role may read, and nothing else. */
+/** The fields of an API key. A new field needs only a column of the same name that the runtime role may read. */
 export const apiKeyFields = {
   id: {
     schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
@@ -101,7 +101,7 @@ export const CreateApiKeyRequest = Type.Object(requestSchemas(apiKeyFields), {
 });
 export type CreateApiKeyRequest = Static<typeof CreateApiKeyRequest>;
 
-/** The only answer that ever carries the whole key. */
+/** The only answer that ever contains the whole key. */
 export const CreatedApiKey = Type.Composite(
   [ApiKey, Type.Object({ api_key: Type.String({ description: 'The whole key. It is not shown again.' }) })],
   { $id: 'CreatedApiKey', description: 'A new key, shown this once.' },

@@ -3,17 +3,17 @@ import { givenName, groupNames, nullable, timestamp } from '../../page-schema';
 import { described } from '../../described';
 import { answerSchemas, type RecordOf, requestSchemas, type ResourceFields } from '../../resource';
 
-/** One `@`, something on both sides, no blanks. Whether mail arrives there only mail can tell. */
+/** One `@`, something on both sides, no blanks. Only sending mail can show whether the address works. */
 const email = Type.String({
   minLength: 3,
   maxLength: 254,
   pattern: '^[^\\s@\\u0000-\\u001f]+@[^\\s@\\u0000-\\u001f]+$',
 });
-/** Long passwords are hashed whole; the bound keeps a request small. */
+/** Long passwords are hashed completely; the bound keeps a request small. */
 const password = Type.String({ minLength: 12, maxLength: 1_000, description: 'At least 12 characters.' });
 const roleName = Type.String({ minLength: 1, maxLength: 100 });
 
-/** The fields of a user. A new one needs a column of its name, which the runtime role may read. */
+/** The fields of a user. A new field needs a column of the same name that the runtime role may read. */
 export const userFields = {
   id: {
     schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
@@ -188,7 +188,7 @@ export const InvitedUser = Type.Object(
 );
 export type InvitedUser = Static<typeof InvitedUser>;
 
-/** The fields of an invitation. A new one needs a column of its name, which the runtime role may read. */
+/** The fields of an invitation. A new field needs a column of the same name that the runtime role may read. */
 export const invitationFields = {
   id: {
     schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
@@ -216,7 +216,7 @@ export const invitationFields = {
   },
 } as const satisfies ResourceFields;
 
-/** An invitation that waits; never its link. */
+/** A pending invitation; never its link. */
 export type InvitationRecord = RecordOf<typeof invitationFields>;
 
 const Invitation = Type.Object(answerSchemas(invitationFields), {
@@ -250,7 +250,7 @@ export const AcceptInvitationRequest = Type.Object(
 );
 export type AcceptInvitationRequest = Static<typeof AcceptInvitationRequest>;
 
-/** The fields of a user group. A new one needs a column of its name, which the runtime role may read. */
+/** The fields of a user group. A new field needs a column of the same name that the runtime role may read. */
 export const userGroupFields = {
   id: {
     schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),

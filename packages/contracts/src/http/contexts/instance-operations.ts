@@ -54,7 +54,7 @@ const shown = {
   created_at: '2026-01-15T09:30:00.000Z',
   updated_at: '2026-01-15T09:30:00.000Z',
 };
-/** Error codes of every call that changes an instance, beyond its own. */
+/** Error codes of every call that changes an instance, in addition to its own. */
 const CHANGE_ERRORS = [
   'context_not_found',
   'context_changed',

@@ -8,7 +8,7 @@ import { listAssetsQuery } from '../rules/rules';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
-/** The parts of the graph, which documents have beside the fields of the draft. */
+/** The parts of the graph, which are separate fields of documents in addition to those of the draft. */
 const graphFields = {
   nodes: Type.Array(FlowNode, {
     maxItems: 100_000,
@@ -23,7 +23,7 @@ const graphFields = {
 const { id, slug, ...facts } = documentSchemas(assetFacts);
 const { name, description, labels, folder, ...otherParts } = documentSchemas(flowFields);
 
-/** A flow as it is exported: camel case, so that an export can be imported again unchanged. */
+/** A flow as exported: camel case, so that an export can be imported again unchanged. */
 export const FlowDocument = Type.Object(
   {
     ...{ id, slug, name, description, labels, folder },
@@ -35,7 +35,7 @@ export const FlowDocument = Type.Object(
 );
 export type FlowDocument = Static<typeof FlowDocument>;
 
-/** A flow as it is imported; what is said of the import of a rule holds, but a flow is published unless `_publish` is false. */
+/** A flow as imported; the import of a rule works the same, but a flow is published unless `_publish` is false. */
 export const FlowImport = Type.Object(
   {
     id: RuleImport.properties.id,
@@ -82,7 +82,7 @@ export const ImportFlowAnswer = Type.Object(
 );
 export type ImportFlowAnswer = Static<typeof ImportFlowAnswer>;
 
-/** A flow that the caller names by its id or by its slug. */
+/** A flow that the caller identifies by id or slug. */
 export const ExportFlowQuery = Type.Object(
   {
     id: Type.Optional(Type.String({ format: 'uuid', description: 'Id of the flow, a UUID.' })),
@@ -133,7 +133,7 @@ const FlowPage = Type.Object(
   { $id: 'FlowPage', description: 'One page of flows; `next_cursor` is null on the last.' },
 );
 
-/** A bare array where neither `limit` nor `cursor` is given, else a page. */
+/** A bare array if neither `limit` nor `cursor` is given, otherwise a page. */
 export const ListFlowsAnswer = Type.Union([Type.Array(ListedFlow), FlowPage], {
   $id: 'ListFlowsAnswer',
   description: 'All flows, or one page of them.',

@@ -4,7 +4,7 @@ import { type HttpMethod, type Operation } from '../operation';
 
 const Page = Type.String({ $id: 'Page', description: 'A page for a browser.' });
 
-/** A page, or a form on one, as the description of a call: most of an {@link Operation} is the same for all of them. */
+/** The description of a call for a page, or for a form on one: most of an {@link Operation} is the same for all of them. */
 interface PageDescription {
   readonly id: string;
   /** Default `get`. */
@@ -12,13 +12,13 @@ interface PageDescription {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  /** Default 200; pages that only send the browser elsewhere answer 303 or 302. */
+  /** Default 200; pages that only redirect the browser answer 303 or 302. */
   readonly status?: number;
   readonly pathParameters?: Operation['pathParameters'];
   readonly errors?: readonly ErrorCode[];
 }
 
-/** The call behind a page of the service for people. It asks for no key. */
+/** The call behind a page of the service for people. It requires no key. */
 export const page = ({ status = 200, method = 'get', pathParameters = [], errors = [], ...rest }: PageDescription) =>
   ({
     ...rest,

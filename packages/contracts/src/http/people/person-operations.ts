@@ -11,7 +11,7 @@ const exampleClaims = { sub: 'directory-7', email: 'ada@example.com', name: 'Ada
 
 const CheckAnswer = Type.Object({}, { $id: 'CheckAnswer', description: 'Nothing; headers say everything.' });
 
-/** The question of an ingress. It is answered for every method, and for every path below. */
+/** The authentication check of an ingress. It is answered for every method, and for every path below. */
 export const checkRequest = {
   ...shared,
   id: 'checkRequest',

@@ -21,7 +21,7 @@ const approvers = Type.Array(Type.String(), {
 /** A name in a solve address: never `latest`, never a number. */
 const environmentSlug = Type.String({ pattern: '^(?!latest$)[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$', maxLength: 100 });
 
-/** The fields of an environment. A new one needs a column of its name, which the runtime role may read. */
+/** The fields of an environment. A new field needs a column of the same name that the runtime role may read. */
 export const environmentFields = {
   id: { schema: described(uuid, 'Id, a UUID.'), example: '0d7c2c7e-5d0c-4a35-9f9b-6f1c2a4f7d10' },
   slug: { schema: Type.String({ description: 'Name in solve addresses.' }), example: 'production' },
@@ -106,7 +106,7 @@ export const SaveEnvironmentRequest = Type.Object(
 );
 export type SaveEnvironmentRequest = Static<typeof SaveEnvironmentRequest>;
 
-/** `docs/specs/releases.md` says what each means. */
+/** `docs/specs/releases.md` defines each of them. */
 const releaseStates = ['pending', 'live', 'superseded', 'rolled_back', 'withdrawn', 'cancelled'] as const;
 
 const releaseState = Type.Unsafe<(typeof releaseStates)[number]>({ type: 'string', enum: [...releaseStates] });
@@ -133,8 +133,8 @@ const Approval = Type.Object({
 });
 
 /**
- * The fields of a release. A new one needs a column of its name, which the runtime role may read; the asset, the environment, the version and the
- * approvals are read from tables of their own, and answers show asset and environment in their own way.
+ * The fields of a release. A new field needs a column of the same name that the runtime role may read; the asset, the environment, the version
+ * and the approvals are read from separate tables, and answers have a separate form for asset and environment.
  */
 export const releaseFields = {
   id: { schema: described(uuid, 'Id, a UUID.'), example: '7b1f5c7e-0f0e-4f0a-8d3e-2b0a9f6c4e21' },
@@ -156,10 +156,10 @@ export const releaseFields = {
     ),
     example: 'pending',
   },
-  /** As the environment had them when the release was made. */
+  /** As configured in the environment when the release was created. */
   approvers: { schema: approvers, example: ['role:admin'] },
   approval_scheme: { schema: approvalScheme, example: 'any' },
-  /** In the order in which they came. */
+  /** In order of arrival. */
   approvals: { schema: Type.Array(Approval, { description: 'Approvals so far.' }), example: [] },
   source: {
     schema: Type.Unsafe<'direct' | 'promotion' | 'rollback'>({
@@ -204,12 +204,12 @@ export const releaseFields = {
 /** An approval as services handle it. */
 interface ReleaseApproval {
   readonly approvedBy: string;
-  /** The approvers of the release for whom it stands. */
+  /** The approvers of the release that it represents. */
   readonly standsFor: readonly string[];
   readonly approvedAt: string;
 }
 
-/** One version of a rule or flow on its way into, in, or out of an environment. Times are ISO 8601 UTC with milliseconds. */
+/** One version of a rule or flow that is entering, in, or leaving an environment. Times are ISO 8601 UTC with milliseconds. */
 export type ReleaseRecord = Omit<RecordOf<typeof releaseFields>, 'approvals'> & {
   readonly approvals: readonly ReleaseApproval[];
 };

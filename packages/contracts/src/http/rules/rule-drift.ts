@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 const driftKinds = ['object_missing', 'field_missing', 'type_changed', 'value_archived'] as const;
 type DriftKind = (typeof driftKinds)[number];
 
-/** One way in which a rule and the objects behind it have come apart. */
+/** One difference between a rule and the objects behind it. */
 export const RuleDrift = Type.Object(
   {
     kind: Type.Unsafe<DriftKind>({

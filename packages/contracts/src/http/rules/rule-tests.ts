@@ -3,7 +3,7 @@ import { described } from '../../described';
 
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 
-/** How the output of a rule is compared with what a test expects. */
+/** How the output of a rule is compared with the expectation of a test. */
 export const testPolicies = ['contains', 'matches', 'excludes'] as const;
 export type TestPolicy = (typeof testPolicies)[number];
 
@@ -14,7 +14,7 @@ const policy = Type.Unsafe<TestPolicy>({
     '`contains`: the expected fragment stands somewhere in the output. `matches`: they are equal. `excludes`: it stands nowhere.',
 });
 
-/** How the last run of a test went. */
+/** The result of the last run of a test. */
 export const TestState = Type.Object(
   {
     duration: Type.Number({ description: 'Milliseconds.' }),
@@ -74,7 +74,7 @@ export const CreateRuleTestRequest = Type.Object(
     critical: Type.Boolean({
       description: 'Whether a failure blocks publishing where the rule is tested continuously.',
     }),
-    // Field that lists show of a test, accepted so that a test can be sent back as it was listed; it is ignored.
+    // A field of a test in lists, accepted so that a listed test can be sent back; it is ignored.
     error: Type.Optional(Type.Unknown({ description: 'As lists show it; changes nothing.' })),
     success: Type.Optional(Type.Unknown({ description: 'As lists show it; changes nothing.' })),
     test_state: Type.Optional(Type.Unknown({ description: 'As lists show it; changes nothing.' })),
@@ -105,7 +105,7 @@ const outcome = {
   critical: Type.Boolean({ description: 'Whether its failure blocks publishing.' }),
 };
 
-/** What runs of rules and flows answer alike. */
+/** Fields of the answer to test runs of both rules and flows. */
 export const testRunFields = {
   total: Type.Integer({ description: 'Tests that ran.' }),
   passed: Type.Integer({ description: 'Tests that succeeded.' }),

@@ -33,13 +33,13 @@ export const RuleVersionPage = Type.Object(
   { $id: 'RuleVersionPage', description: 'One page of versions, newest first.' },
 );
 
-/** What a thing was and is. */
+/** The previous and the current value. */
 export const change = {
   from: Type.Optional(Type.Unknown({ description: 'What it was; absent where it is new.' })),
   to: Type.Optional(Type.Unknown({ description: 'What it is; absent where it is gone.' })),
 };
 
-/** A field of the input or output that differs; `from` is absent where it is new, `to` where it is gone. */
+/** A field of the input or output that differs; `from` is absent if it is new, `to` if it was removed. */
 const FieldChange = Type.Object(
   {
     side: Type.Unsafe<'request' | 'response'>({

@@ -70,7 +70,7 @@ const RulePage = Type.Object(
 );
 type RulePage = Static<typeof RulePage>;
 
-/** A bare array where neither `limit` nor `cursor` is given, else a page. */
+/** A bare array if neither `limit` nor `cursor` is given, otherwise a page. */
 export const ListRulesAnswer = Type.Union([Type.Array(ListedRule), RulePage], {
   $id: 'ListRulesAnswer',
   description: 'All rules, or one page of them.',

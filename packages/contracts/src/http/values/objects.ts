@@ -6,13 +6,13 @@ const nullableText = Type.Union([Type.String(), Type.Null()]);
 const userGroups = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 });
 const fieldPath = Type.String({ minLength: 1, maxLength: 512 });
 
-/** Largest content of an object, characters. The limit of request bodies is usually smaller. */
+/** Maximum content of an object, characters. The limit of request bodies is usually smaller. */
 export const OBJECT_CONTENT_MAX_LENGTH = 20 * 1024 * 1024;
 export const OBJECT_NAME_MAX_LENGTH = 200;
 
 const objectContentTypes = ['json_schema', 'json_object'] as const;
 
-/** A field that was read from an object's content. Its keys are those that clients know, of both cases. */
+/** A field parsed from an object's content. Its keys are those that clients know, in both cases. */
 export const ParsedField = Type.Object(
   {
     key: Type.String({ description: 'Keys to the field, joined with dots; elements of lists add no part.' }),
@@ -40,7 +40,7 @@ export type ParsedField = Static<typeof ParsedField>;
 
 /** A field of an object. */
 interface ObjectField extends ResourceField {
-  /** Whether it is written with the object, and not made by the database. */
+  /** Whether it is written with the object, instead of being created by the database. */
   readonly saved: boolean;
 }
 
@@ -50,7 +50,7 @@ const contentExample = JSON.stringify({
   properties: { status: { type: 'string', enum: ['open', 'paid'] } },
 });
 
-/** The fields of an object. A new one needs a column of its name, which the runtime role may read, and write where it is `saved`. */
+/** The fields of an object. A new field needs a column of the same name that the runtime role may read and, if it is `saved`, write. */
 export const objectFields = {
   id: {
     schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
@@ -95,7 +95,7 @@ export const objectFields = {
     example: '2026-01-15T09:30:00.000Z',
     saved: false,
   },
-  /** Strictly later with each change. */
+  /** Strictly increases with each change. */
   updated_at: {
     schema: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
     example: '2026-01-15T09:30:00.000Z',
@@ -106,7 +106,7 @@ export const objectFields = {
 /** An object of the workspace. Times are ISO 8601 UTC with milliseconds. */
 export type ObjectRecord = RecordOf<typeof objectFields>;
 
-/** An object as it is to be. A restricted access must name groups of its own, at least one; those that the object has may stay. */
+/** The desired state of an object. A restricted access must name at least one of its own groups; existing groups of the object may stay. */
 export type SavedObject = Pick<ObjectRecord, 'name' | 'content' | 'contentType' | 'parsedFields' | 'userGroups'>;
 
 export const WorkspaceObject = Type.Object(

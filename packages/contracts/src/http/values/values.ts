@@ -7,7 +7,7 @@ const nullableText = Type.Union([Type.String(), Type.Null()]);
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 const userGroups = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 });
 
-/** Types of values. There is none for objects, which are written as several values with dotted names. */
+/** Types of values. There is no type for objects, which are written as several values with dotted names. */
 const valueTypes = ['string', 'number', 'boolean', 'list', 'function'] as const;
 export type ValueType = (typeof valueTypes)[number];
 
@@ -50,7 +50,7 @@ export const AssetUsage = Type.Object(
 );
 export type AssetUsage = Static<typeof AssetUsage>;
 
-/** The fields of a value. A new one needs a column of its name, which the runtime role may read; `managed_by` is read from objects. */
+/** The fields of a value. A new field needs a column of the same name that the runtime role may read; `managed_by` is read from objects. */
 export const valueFields = {
   id: {
     schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
@@ -200,7 +200,7 @@ const WrittenValuesSummary = Type.Object(
   { $id: 'WrittenValuesSummary', description: 'Counts, where more than 1,000 values were written.' },
 );
 
-/** Up to this many written values are answered one by one; beyond it only the counts. */
+/** Maximum number of written values listed in the answer; a larger number is answered with counts only. */
 export const MAX_ANSWERED_VALUES = 1_000;
 
 export const WriteValuesAnswer = Type.Union([Type.Array(ListedValue), WrittenValuesSummary], {
