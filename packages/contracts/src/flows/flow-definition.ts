@@ -6,8 +6,8 @@ import { compileValidator } from '../validator';
 import { FlowConnection, type FlowGraph, FlowNode } from './flow-document';
 
 /**
- * One distinct asset that nodes of a flow name, as it was resolved when the flow was published. At run time a number means `version_id`; `latest`
- * and an environment follow the slug, and mean `version_id` where the asset is gone.
+ * One distinct asset that nodes of a flow reference, as resolved when the flow was published. At run time a number means `version_id`; `latest`
+ * and an environment follow the slug, and mean `version_id` if the asset is gone.
  */
 export const FlowUse = Type.Object(
   {
@@ -21,12 +21,12 @@ export const FlowUse = Type.Object(
 );
 export type FlowUse = Static<typeof FlowUse>;
 
-/** Most fields of the input or the answer of a flow. */
+/** Maximum number of fields in the input or the answer of a flow. */
 const MOST_FIELDS = 10_000;
-/** Most distinct assets that one flow names; it has fewer nodes. */
+/** Maximum number of distinct assets that one flow references; it has fewer nodes. */
 const MOST_USES = 100_000;
 
-/** Settings of a flow that decide its answers. */
+/** Settings of a flow that determine its answers. */
 export const FlowSettings = Type.Object(
   {
     testing: Type.Optional(
@@ -49,25 +49,25 @@ export const FlowSettings = Type.Object(
 );
 export type FlowSettings = Static<typeof FlowSettings>;
 
-/** A field of what a flow answers. */
+/** A field of the answer of a flow. */
 export const FlowField = Type.Object({
   key: Type.String(),
   type: Type.Unsafe<FieldType | 'any'>({ type: 'string', enum: [...fieldTypes, 'any'] }),
 });
 export type FlowField = Static<typeof FlowField>;
 
-/** The immutable content of a published version of a flow: all that decides its answers. */
+/** The immutable content of a published version of a flow: everything that determines its answers. */
 export const FlowDefinition = Type.Object(
   {
-    /** The inputs of its origin. */
+    /** The inputs of its origin node. */
     requestSchema: Type.Array(RuleField, { maxItems: MOST_FIELDS }),
-    /** What its results answer. */
+    /** The fields that its result nodes answer. */
     responseSchema: Type.Array(FlowField, { maxItems: MOST_FIELDS }),
     nodes: Type.Array(FlowNode, { maxItems: 100_000 }),
     connections: Type.Array(FlowConnection, { maxItems: 100_000 }),
     settings: FlowSettings,
     uses: Type.Array(FlowUse, { maxItems: MOST_USES }),
-    /** Whether a node in it, or in a flow that it runs, asks something outside. */
+    /** Whether a node of the flow, or of a flow that it runs, calls an external system. */
     reaches_out: Type.Boolean(),
   },
   { $id: 'FlowDefinition', description: 'A published version of a flow.' },

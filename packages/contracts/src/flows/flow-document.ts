@@ -21,7 +21,7 @@ export const flowNodeTypes = [
 ] as const;
 export type FlowNodeType = (typeof flowNodeTypes)[number];
 
-/** Names under which a type is accepted beside its own. */
+/** Alternative names of each type. */
 export const flowNodeAliases: Readonly<Record<FlowNodeType, readonly string[]>> = {
   origin: ['input', 'flow_input'],
   rule: [],
@@ -62,7 +62,7 @@ export const FlowOutput = Type.Object(
 );
 export type FlowOutput = Static<typeof FlowOutput>;
 
-/** The question of an `ifelse` node, or of a filter of an `aggregate` node. */
+/** The condition of an `ifelse` node, or of a filter of an `aggregate` node. */
 export const FlowCondition = Type.Object(
   {
     property: Type.Optional(
@@ -77,7 +77,7 @@ export const FlowCondition = Type.Object(
 );
 export type FlowCondition = Static<typeof FlowCondition>;
 
-/** A node: what each type takes beside `ref` and `type` is checked by the flow's reader, which names node and field. */
+/** A node: the reader of the flow checks the fields of each type besides `ref` and `type`, and names node and field. */
 export const FlowNode = Type.Object(
   {
     ref: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the node, unique in its flow.' }),
@@ -102,7 +102,7 @@ export const FlowConnection = Type.Object(
 );
 export type FlowConnection = Static<typeof FlowConnection>;
 
-/** The part of a flow document that decides answers. */
+/** The part of a flow document that determines answers. */
 export const FlowGraph = Type.Object(
   {
     nodes: Type.Array(FlowNode, {

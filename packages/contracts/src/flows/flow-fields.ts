@@ -12,11 +12,11 @@ import { RuleField } from '../rules/rule-table';
 import { FlowField, FlowSettings } from './flow-definition';
 import { FlowGraph } from './flow-document';
 
-/** The draft of a flow. A new part needs a column of its name, which the runtime role may read, insert and update. */
+/** The draft of a flow. A new part needs a column of the same name that the runtime role may read, insert and update. */
 export const flowFields = {
   name: nameField('Untitled flow', 'Parcel quote'),
   ...descriptiveFields,
-  /** The inputs of its origin. */
+  /** The inputs of its origin node. */
   request_schema: {
     schema: Type.Array(RuleField),
     documented: false,
@@ -26,9 +26,9 @@ export const flowFields = {
     listedExample: [{ key: 'weight', show: true, name: 'Weight', description: null, type: 'number' }],
     kept: 'definition',
   },
-  /** What its results answer. */
+  /** The fields that its result nodes answer. */
   response_schema: { schema: Type.Array(FlowField), documented: false, empty: [], example: [], kept: 'definition' },
-  /** In the canonical form. Documents have its nodes and connections as fields of their own. */
+  /** In the canonical form. In documents its nodes and connections are separate fields. */
   graph: {
     schema: Type.Unsafe<Required<FlowGraph>>(FlowGraph),
     documented: false,
