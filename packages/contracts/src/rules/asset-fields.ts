@@ -6,23 +6,23 @@ import { ListedField } from './listed-field';
 import { RuleBinding, RuleFolder } from './shown-parts';
 
 /**
- * A field of a rule or flow, under the name of its column and of lists; documents, records and the audit have the same name in camel case. Columns,
- * records, exports, imports, lists, versions, comparisons, examples and what the audit shows follow from it.
+ * A field of a rule or flow, under its name in columns and lists; documents, records and the audit use the same name in camel case. Columns,
+ * records, exports, imports, lists, versions, comparisons, examples and the audit form are derived from it.
  */
 interface AssetField extends ResourceField {
-  /** False: exports do not show it, and imports do not take it. */
+  /** False: exports omit it, and imports do not accept it. */
   readonly documented?: false;
-  /** Its schema in lists; default: lists do not show it. */
+  /** Its schema in lists; default: lists omit it. */
   readonly listed?: TSchema;
-  /** Its value in the example of a list; default: as in that of an export. Undefined: it is left out there. */
+  /** Its value in the example of a list; default: as in the example of an export. Undefined: omitted there. */
   readonly listedExample?: unknown;
 }
 
 /** A part of a draft: what a person edits before publishing. */
 export interface DraftField extends AssetField {
-  /** Its value in a draft that is told nothing of it. */
+  /** Its value in a draft that does not set it. */
   readonly empty: unknown;
-  /** Where a published version keeps it: with what decides answers, or beside that. */
+  /** Where a published version stores it: in the definition that determines answers, or beside it. */
   readonly kept: 'definition' | 'details';
 }
 
@@ -78,7 +78,7 @@ const mapDocumented = <Result>(fields: AssetFields, become: (field: AssetField) 
 export const documentSchemas = <F extends AssetFields>(fields: F) =>
   mapDocumented<DocumentSchemas<F>>(fields, ({ schema }) => schema);
 
-/** The properties of an import, which may leave each of them out. */
+/** The properties of an import, all of them optional. */
 export const importSchemas = <F extends AssetFields>(fields: F) =>
   mapDocumented<ImportSchemas<F>>(fields, ({ schema }) => Type.Optional(schema));
 
@@ -99,14 +99,14 @@ export const listedExample = (fields: AssetFields): object =>
     return listed === undefined || example === undefined ? undefined : [answeredAs ?? name, example];
   });
 
-/** The names that records give the fields. */
+/** The names of the fields in records. */
 export const recordNames = (fields: AssetFields): readonly string[] => Object.keys(fields).map(recordName);
 
-/** A draft that is told nothing. */
+/** A draft with no part set. */
 export const emptyDraft = <F extends DraftFields>(fields: F) =>
   mapFields<DraftRecord<F>, DraftField>(fields, ({ empty }, name) => [recordName(name), empty]);
 
-/** The parts of a draft that an import gives; parts that are absent stay as they are. */
+/** The parts of a draft in an import; absent parts are unchanged. */
 export const givenDraft = <F extends DraftFields>(fields: F, imported: object) => {
   const given = Object.keys(documentSchemas(fields)).map((name) => [name, (imported as Record<string, unknown>)[name]]);
   return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Partial<DraftRecord<F>>; // imports have the types of drafts
@@ -116,7 +116,7 @@ const nullableText = Type.Union([Type.String(), Type.Null()]);
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 const time = '2026-01-15T09:30:00.000Z';
 
-/** Fields beside the draft: those of the asset itself, and of the version that is in service. */
+/** Fields in addition to the draft: those of the asset itself, and of the version in service. */
 export const assetFacts = {
   id: {
     schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
@@ -166,7 +166,7 @@ export const assetFacts = {
   },
 } as const satisfies AssetFields;
 
-/** Beside {@link assetFacts}: whether one of its versions is in service. */
+/** In addition to {@link assetFacts}: whether one of its versions is in service. */
 export const published = Type.Boolean({ description: 'Whether a published version is in service.' });
 
 /** The name of a draft. */
@@ -218,10 +218,10 @@ export const descriptiveFields = {
   },
 } as const satisfies DraftFields;
 
-/** How lists show the inputs, and of rules the outputs too. */
+/** The inputs in lists and, for rules, the outputs too. */
 export const listedFields = (description: string) => Type.Array(ListedField, { description });
 
-/** Parts that decide no answer and follow those that do: tests, samples, and what the asset is bound to. */
+/** Parts that determine no answer and follow those that do: tests, samples, and the bindings of the asset. */
 export const attachedFields = {
   test_suite: {
     schema: Type.Array(jsonObject, {

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { compileValidator } from '../validator';
 
-/** Origin of a field of a rule. On write, `object` may be a name; it is stored as an id beside the name. */
+/** Origin of a field of a rule. In a write, `object` may be a name; it is stored as an id beside the name. */
 export const FieldSource = Type.Object(
   {
     object: Type.String({ minLength: 1, maxLength: 200, description: 'Id of the object; on write also its name.' }),
@@ -14,5 +14,5 @@ export const FieldSource = Type.Object(
 );
 export type FieldSource = Static<typeof FieldSource>;
 
-/** Fields may have a `source` of another kind, which is kept and means nothing here. */
+/** Fields may have a `source` of another kind, which is stored but has no meaning here. */
 export const checkFieldSource = compileValidator(FieldSource);

@@ -3,7 +3,7 @@ import { described } from '../described';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
-/** A field in a rule list. Lists speak snake case and the JSON type names. */
+/** A field in a rule list. Lists use snake case and the JSON type names. */
 export const ListedField = Type.Object(
   {
     key: Type.String({ description: 'Key of the field; dots join the names of nested objects.' }),

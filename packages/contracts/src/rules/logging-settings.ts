@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 
-/** Most paths of one list, and characters of one path. */
+/** Maximum number of paths in one list, and of characters in one path. */
 const MOST_PATHS = 100;
 const LONGEST_PATH = 500;
 
@@ -18,7 +18,7 @@ const part = (what: string) =>
     }),
   );
 
-/** What of the decisions of a rule or flow is logged. */
+/** The parts of a rule's or flow's decisions that are logged. */
 export const LoggingSettings = Type.Object(
   {
     request: part('request'),

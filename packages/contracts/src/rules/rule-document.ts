@@ -4,7 +4,7 @@ import { ruleFields } from './rule-fields';
 
 const { id, slug, ...facts } = documentSchemas(assetFacts);
 
-/** A rule as it is exported: camel case, so that an export can be imported again unchanged. */
+/** A rule as exported: camel case, so that an export can be imported again unchanged. */
 export const RuleDocument = Type.Object(
   {
     ...{ id, slug },
@@ -27,9 +27,9 @@ export const RuleDocument = Type.Object(
 export type RuleDocument = Static<typeof RuleDocument>;
 
 /**
- * A rule as it is imported. With a known `id` only the given fields change; with an unknown `id` the rule is created under it;
- * without one, id and slug are made. Fields that only exports have are accepted and change nothing; fields of which nothing is known are
- * ignored and told, and those that look like a known one are refused.
+ * A rule as imported. With a known `id` only the given fields change; with an unknown `id` the rule is created under it; without one, id and
+ * slug are generated. Fields that occur only in exports are accepted and change nothing; unknown fields are ignored and reported, and those that
+ * look like a known one are rejected.
  */
 export const RuleImport = Type.Object(
   {

@@ -9,8 +9,8 @@ import {
 import { tableFields } from './rule-table';
 
 /**
- * The draft of a rule. A new part needs a column of its name, which the runtime role may read, insert and update; what decides answers is a part of
- * the table that the engine compiles too.
+ * The draft of a rule. A new part needs a column of the same name that the runtime role may read, insert and update; a part that determines
+ * answers also belongs to the table that the engine compiles.
  */
 export const ruleFields = {
   name: nameField('Untitled rule', 'Parcel price'),

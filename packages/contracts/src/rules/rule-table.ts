@@ -94,7 +94,7 @@ export const ResponseCell = Type.Object(
 );
 export type ResponseCell = Static<typeof ResponseCell>;
 
-/** A weekly window in UTC; days 0 (Sunday) to 6; a window whose end lies before its start crosses midnight. */
+/** A weekly window in UTC; days 0 (Sunday) to 6; a window that ends before its start crosses midnight. */
 export const ScheduleWindow = Type.Object(
   {
     days: Type.Optional(
@@ -149,7 +149,7 @@ export const RowSettings = Type.Object(
 );
 export type RowSettings = Static<typeof RowSettings>;
 
-/** A row: all its condition cells must match, or any of them where `settings.or` is true. */
+/** A row: all its condition cells must match, or any of them if `settings.or` is true. */
 export const RuleRow = Type.Object(
   {
     id: Type.Optional(
@@ -207,7 +207,7 @@ export const RuleSettings = Type.Object(
       }),
     ),
     logging: Type.Optional(LoggingSettings),
-    /** Noted on import, so that renaming a function value breaks no formula. */
+    /** Recorded on import, so that renaming a function value breaks no formula. */
     functions: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
         description: 'Ids of the function values that formulas call, by name.',
@@ -218,7 +218,7 @@ export const RuleSettings = Type.Object(
 );
 export type RuleSettings = Static<typeof RuleSettings>;
 
-/** The parts of a rule that decide its answers, as its documents have them. */
+/** The parts of a rule that determine its answers, as in its documents. */
 export const tableFields = {
   requestSchema: Type.Array(RuleField, { maxItems: 1000, description: 'Inputs, at most 1,000.' }),
   responseSchema: Type.Array(RuleField, { maxItems: 1000, description: 'Outputs, at most 1,000.' }),
@@ -227,7 +227,7 @@ export const tableFields = {
   settings: RuleSettings,
 };
 
-/** The part of a rule document that decides answers; what the engine compiles. */
+/** The part of a rule document that determines answers; the engine compiles it. */
 export const RuleTable = Type.Object(
   { ...tableFields, groups: Type.Optional(tableFields.groups), settings: Type.Optional(tableFields.settings) },
   {

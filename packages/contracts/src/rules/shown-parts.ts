@@ -5,19 +5,19 @@ import { Type } from '@sinclair/typebox';
  * schemas accept any value here.
  */
 
-/** How a value of the workspace is referred to when a rule is written. */
+/** A reference to a value of the workspace in a written rule. */
 const WrittenReference = Type.Unsafe<Readonly<Record<string, string>>>({
   $id: 'WrittenReference',
   type: 'object',
   description: 'A reference to a value of the workspace as it is written: `{"$ref": "<name of the value>"}`.',
-  // Not as a property: readers of documents take a member of this name for a reference of their own.
+  // Not as a property: readers of documents interpret a member of this name as a reference of their own.
   propertyNames: { const: '$ref' },
   minProperties: 1,
   maxProperties: 1,
   additionalProperties: { type: 'string', description: 'Name of the value.' },
 });
 
-/** How a rule document holds the same. */
+/** The same reference in a stored rule document. */
 const StoredReference = Type.Object(
   {
     $rb: Type.Unsafe<'globalValue'>({ type: 'string', enum: ['globalValue'], description: 'Always `globalValue`.' }),
