@@ -30,7 +30,7 @@ const IgnoredFact = Type.Object(
 );
 type IgnoredFact = Static<typeof IgnoredFact>;
 
-/** Optional fields of an answer: facts that were not merged, and work that was not finished. */
+/** Optional fields of an answer: facts that were not merged, and unfinished work. */
 export const remarks = {
   ignored: Type.Optional(
     Type.Array(IgnoredFact, { description: 'Facts that were not merged (`on_schema_mismatch`), the first 100.' }),
@@ -47,7 +47,7 @@ export const remarks = {
 };
 export type Remarks = Pick<BatchResult, keyof typeof remarks>;
 
-/** Facts and relations for which one registered evaluation still waits. */
+/** Missing facts and relations for which one registered evaluation is waiting. */
 export const ContextWaitingOn = Type.Object(
   {
     context: Type.String({ description: 'Slug.' }),
@@ -131,7 +131,7 @@ export const ExecutedAsset = Type.Object(
 );
 export type ExecutedAsset = Static<typeof ExecutedAsset>;
 
-/** Fields of a result of a batch that `include` can ask for; `instance_id` always comes. */
+/** Optional fields of a batch result, selected by `include`; `instance_id` is always present. */
 export const batchIncludes = [
   'positions',
   'is_new',

@@ -6,7 +6,7 @@ const factName = Type.String({ minLength: 1, maxLength: contextLimits.factNameLe
 const description = Type.Optional(Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()]));
 const formula = Type.String({ minLength: 1, maxLength: contextLimits.formulaLength });
 
-/** A fact that is submitted, or written by a bound asset. Of type `function` it is a derived fact in another spelling. */
+/** A fact that is submitted, or written by a bound asset. With type `function` it is a derived fact in another notation. */
 export const BaseFact = Type.Object(
   {
     key: described(factName, 'Name of the fact, 1 to 200 characters.'),
@@ -44,7 +44,7 @@ export const BaseFact = Type.Object(
 );
 export type BaseFact = Static<typeof BaseFact>;
 
-/** Types that a derived fact can have; it answers whatever its formula does where it has none. */
+/** Types of a derived fact; without a type it has any result of its formula. */
 const derivedTypes = ['string', 'number', 'boolean', 'list', 'date'] as const;
 export type DerivedType = (typeof derivedTypes)[number];
 

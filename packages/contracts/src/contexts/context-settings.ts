@@ -8,7 +8,7 @@ import { contextLimits, type SchemaMismatchPolicy, schemaMismatchPolicies } from
 
 const mismatchPolicy = Type.Unsafe<SchemaMismatchPolicy>({ type: 'string', enum: [...schemaMismatchPolicies] });
 
-/** Settings that decide about instances: evaluations read them, and messages carry them to workers. */
+/** Settings that apply to instances: evaluations read them, and messages carry them to workers. */
 export const definitionSettings = {
   schema: requiredSetting({
     schema: ContextSchema,
@@ -77,7 +77,7 @@ export const definitionSettings = {
   }),
 };
 
-/** Every setting of a context; its groups and its folder are set apart, as those of every resource are. */
+/** Every setting of a context; its groups and its folder are separate, as for every resource. */
 export const contextSettings = {
   name: requiredSetting({
     schema: Type.String(),
@@ -120,9 +120,9 @@ export const contextSettings = {
   }),
 };
 
-/** Settings of a context as records hold them. */
+/** Settings of a context in records. */
 export type ContextSettingValues = RecordOf<typeof contextSettings>;
-/** Settings that evaluations read, as definitions and messages hold them. */
+/** Settings that evaluations read, in definitions and messages. */
 export type DefinitionValues = RecordOf<typeof definitionSettings>;
 
 export const definitionDefaults = defaultValues(definitionSettings);

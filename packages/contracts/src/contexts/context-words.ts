@@ -1,4 +1,4 @@
-/** Types that a base fact can have. */
+/** Types of a base fact. */
 export const factTypes = ['string', 'number', 'boolean', 'date', 'list', 'object'] as const;
 export type FactType = (typeof factTypes)[number];
 
@@ -36,18 +36,18 @@ export type UntriggeredReason = (typeof untriggeredReasons)[number];
 
 /** Bounds of definitions and instances; not settings. */
 export const contextLimits = {
-  /** UTF-16 units of the name of a fact, a relationship or an instance. */
+  /** UTF-16 units in the name of a fact, a relationship or an instance. */
   factNameLength: 200,
   instanceIdLength: 512,
-  /** UTF-16 units of the formula of a derived fact. */
+  /** UTF-16 units in the formula of a derived fact. */
   formulaLength: 10_000,
-  /** Entries of history kept for each tracked fact. */
+  /** Maximum number of history entries stored for each tracked fact. */
   historyMost: 10_000,
-  /** Bytes, as JSON, of what formulas and rules may read as a list of one relationship of an instance. */
+  /** Bytes, as JSON, of the list of one relationship of an instance that formulas and rules may read. */
   relatedBytes: 16 * 1024 * 1024,
-  /** Seconds after the last write at which an instance expires. */
+  /** Bounds of the seconds between the last write and the expiry of an instance. */
   ttlLeastSeconds: 60,
   ttlMostSeconds: 30 * 24 * 60 * 60,
-  /** Levels to which the value of a fact may nest. */
+  /** Maximum nesting of the value of a fact. */
   valueDepth: 500,
 } as const;

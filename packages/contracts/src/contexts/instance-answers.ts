@@ -18,7 +18,7 @@ const uuid = Type.String({ format: 'uuid' });
 const status = Type.Unsafe<InstanceStatus>({ type: 'string', enum: [...instanceStatuses] });
 const assetType = Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] });
 
-/** How the answer to a submission reports an asset: `solved`, or its outcome. */
+/** The status of an asset in the answer to a submission: `solved`, or its outcome. */
 const cascadeStatuses = [
   'solved',
   'pending',
@@ -55,7 +55,7 @@ export const CascadeResult = Type.Object(
 );
 export type CascadeResult = Static<typeof CascadeResult>;
 
-/** Outcome for the instances of one context that read a changed one. */
+/** Outcome for the instances of one context that read a changed instance. */
 export const ContextCascadeSummary = Type.Object(
   {
     context: Type.String({ description: 'Slug.' }),
@@ -81,7 +81,7 @@ export const ContextCascadeSummary = Type.Object(
 );
 export type ContextCascadeSummary = Static<typeof ContextCascadeSummary>;
 
-/** Dependent instances whose re-evaluation did not succeed. */
+/** Dependent instances whose re-evaluation failed. */
 export const CascadeRejection = Type.Object(
   {
     context: Type.String({ description: 'Slug.' }),
@@ -280,7 +280,7 @@ export const CascadeAnswer = Type.Object(
 );
 export type CascadeAnswer = Static<typeof CascadeAnswer>;
 
-/** What a manual solve answers of a rule and of a flow alike. */
+/** Fields of the answer to a manual solve of both rules and flows. */
 const solvedAlike = {
   status: Type.Unsafe<'solved' | 'error' | 'pending'>({
     type: 'string',
