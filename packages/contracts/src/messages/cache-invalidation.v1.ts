@@ -8,16 +8,13 @@ export const INVALIDATION_CHANNEL = 'service:cache:invalidate';
 const invalidationKinds = ['rule', 'flow', 'api-key', 'release', 'value', 'user'] as const;
 export type InvalidationKind = (typeof invalidationKinds)[number];
 
-/**
- * Says which cache keys no longer hold the truth. Sent after the change has been committed; receiving it twice or for nothing
- * only costs a read.
- */
+/** Lists stale cache keys. Sent after the change has been committed; a duplicate or unnecessary message only costs a read. */
 export const CacheInvalidation = Type.Object(
   {
     v: Type.Literal(1),
     kind: Type.Unsafe<InvalidationKind>({ type: 'string', enum: [...invalidationKinds] }),
     workspace_id: Type.String({ format: 'uuid' }),
-    /** Keys as the caches name them. */
+    /** Keys as used by the caches. */
     keys: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), { maxItems: 10_000 }),
   },
   {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { type AssetKind, assetKinds } from '../asset-pointer';
 import { compileValidator } from '../validator';
 
-/** One input that was solved, or could not be. `request` is what the client sent, `response` what it was answered. */
+/** One input that was solved, or could not be. `request` is the input from the client, `response` the answer. */
 const DecisionItem = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'Position in the request; 0 for a request of one input.' }),
@@ -31,8 +31,9 @@ const DecisionItem = Type.Object(
 type DecisionItem = Static<typeof DecisionItem>;
 
 /**
- * The value of a message on `logs`, version 1: what one message of `solution` came to, one item for each input. `id` and an item's
- * `index` name a decision: what was evaluated twice, because a worker died before it could say so, is logged twice under one name.
+ * The value of a message on `logs`, version 1: the results of one message of `solution`, one item for each input. `id` and an item's `index`
+ * identify a decision: an input that was evaluated twice, because a worker died before it could report the result, is logged twice under one
+ * identity.
  */
 export const DecisionLog = Type.Object(
   {

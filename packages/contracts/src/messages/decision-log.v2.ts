@@ -39,9 +39,9 @@ const DecisionItemV2 = Type.Object(
 );
 
 /**
- * The value of a message on `logs`, version 2: what one message of `solution` came to, one item for each input, or what a gateway refused. `id` and
- * an item's `index` name a decision: what was evaluated twice, because a worker died before it could say so, is logged twice under one name.
- * A producer numbers its messages for each workspace from 0, so that a gap shows what never arrived.
+ * The value of a message on `logs`, version 2: the results of one message of `solution`, one item for each input, or a rejection by a gateway.
+ * `id` and an item's `index` identify a decision: an input that was evaluated twice, because a worker died before it could report the result, is
+ * logged twice under one identity. A producer numbers its messages for each workspace from 0, so that a gap reveals lost messages.
  */
 export const DecisionLogV2 = Type.Object(
   {
@@ -79,7 +79,7 @@ export type DecisionLogV2 = Static<typeof DecisionLogV2>;
 
 export const checkDecisionLogV2 = compileValidator(DecisionLogV2);
 
-/** What a producer says of itself now and then, and when it ends: how many messages it has numbered for each workspace. */
+/** A report that a producer sends periodically and when it ends: the number of messages it has numbered for each workspace. */
 export const ProducerReport = Type.Object(
   {
     v: Type.Literal(2),

@@ -1,15 +1,15 @@
 import { ServiceError } from '../service-error';
 
-/** Message headers as they are produced: text by lowercase name. */
+/** Message headers as produced: text by lowercase name. */
 export type MessageHeaders = Readonly<Record<string, string>>;
 
-/** Message headers as a broker client hands them over. */
+/** Message headers as received from a broker client. */
 export type ReceivedHeaders = Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>;
 
-/** A header set that does not follow its message's contract; the message is answered with an error or dropped, never retried. */
+/** Headers that violate the contract of their message; the message is answered with an error or dropped, never retried. */
 export class EnvelopeError extends ServiceError {}
 
-/** Text of a header, or undefined where it is absent. The last value counts where a header repeats. */
+/** Text of a header, or undefined if it is absent. The last value counts if a header repeats. */
 export const headerText = (headers: ReceivedHeaders, name: string): string | undefined => {
   const header = headers[name];
   const value = Array.isArray(header) ? header.at(-1) : header;
@@ -17,7 +17,7 @@ export const headerText = (headers: ReceivedHeaders, name: string): string | und
   return typeof value === 'string' ? value : value.toString('utf8');
 };
 
-/** Text of a header that must be there. Throws {@link EnvelopeError} that names the header. */
+/** Text of a required header. Throws {@link EnvelopeError} that names the header. */
 export const requiredHeader = (headers: ReceivedHeaders, name: string): string => {
   const text = headerText(headers, name);
   if (text === undefined || text === '')
@@ -25,7 +25,7 @@ export const requiredHeader = (headers: ReceivedHeaders, name: string): string =
   return text;
 };
 
-/** Whole number of a header that must be there, 0 or more. Throws {@link EnvelopeError} that names the header. */
+/** Whole number of a required header, 0 or more. Throws {@link EnvelopeError} that names the header. */
 export const requiredCount = (headers: ReceivedHeaders, name: string): number => {
   const value = Number(requiredHeader(headers, name));
   if (!Number.isSafeInteger(value) || value < 0) {

@@ -27,7 +27,7 @@ const request: SolutionRequestEnvelope = {
   traceparent: undefined,
 };
 
-/** Headers as a broker client hands them over. */
+/** Headers as received from a broker client. */
 const received = (headers: Readonly<Record<string, string>>): ReceivedHeaders =>
   Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)]));
 

@@ -9,8 +9,9 @@ import { messageFields } from '../settings';
 import { compileValidator } from '../validator';
 
 /**
- * The value of a `solution` message of kind `settle`, version 1: complete operations on instances of one context, with all that decides what
- * they become. Its answer holds what each instance became, in the same order. Who sent it writes that down; the worker writes nothing.
+ * The value of a `solution` message of kind `settle`, version 1: complete operations on instances of one context, with everything that
+ * determines their results. Its answer has the result for each instance, in the same order. The sender writes the results; the worker writes
+ * nothing.
  */
 
 const facts = Type.Record(Type.String(), Type.Unknown());
@@ -34,14 +35,14 @@ const SettleRelationship = Type.Object({
 
 const SettleAsset = Type.Object({
   type: assetType,
-  /** Absent: its sender does not say it. */
+  /** Absent: the sender does not provide it. */
   id: Type.Optional(Type.String()),
   slug: Type.String(),
-  /** For a rule, the id of its version; for a flow a name of its version and of those that it follows. */
+  /** For a rule, the id of its version; for a flow, a name of its version and of those that it follows. */
   effectiveVersion: Type.String(),
   inputs: Type.Array(Type.Object({ key: Type.String(), hasDefault: Type.Boolean() })),
   outputs: Type.Array(Type.String()),
-  /** Of flows alone. */
+  /** Only for flows. */
   flow: Type.Optional(
     Type.Object({
       versionId: Type.String(),
@@ -54,19 +55,19 @@ const SettleAsset = Type.Object({
 
 const SettleInstance = Type.Object({
   instanceId: Type.String(),
-  /** When it was made: with its id it names one life of the instance. Absent: its sender does not know of flows. */
+  /** Creation time: together with the id it identifies one life of the instance. Absent: the sender does not support flows. */
   createdAt: Type.Optional(Type.String()),
   facts,
   executions,
-  /** One or null, or a list, by the name of the relationship. */
+  /** One instance or null, or a list, by the name of the relationship. */
   related: Type.Record(Type.String(), Type.Union([facts, Type.Null(), Type.Array(facts)])),
-  /** Answers of aggregates over relationships, by the name of the relationship and the key of the aggregate. */
+  /** Results of aggregates over relationships, by the name of the relationship and the key of the aggregate. */
   aggregates: Type.Optional(
     Type.Record(
       Type.String(),
       Type.Object({
         instances: Type.Integer(),
-        /** Bytes of the list where it is not among `related`, since it takes too many. */
+        /** Bytes of the list if it is too large to be in `related`. */
         listBytes: Type.Optional(Type.Integer()),
         answers: Type.Record(
           Type.String(),
@@ -80,9 +81,9 @@ const SettleInstance = Type.Object({
   ),
   /** Committed entries by fact, newest first; times in epoch ms. */
   history: Type.Record(Type.String(), Type.Array(Type.Object({ timestamp: Type.Number(), value: Type.Unknown() }))),
-  /** Keys of the only assets that are considered; absent: all. */
+  /** Keys of the only assets to consider; absent: all. */
   only: Type.Optional(Type.Array(Type.String())),
-  /** Key of an asset that runs once even where nothing changed. */
+  /** Key of an asset that runs once even if nothing changed. */
   forced: Type.Optional(Type.String()),
 });
 export type SettleInstance = Static<typeof SettleInstance>;
@@ -90,12 +91,12 @@ export type SettleInstance = Static<typeof SettleInstance>;
 const SettleRequest = Type.Object(
   {
     v: Type.Literal(1),
-    /** Names this state of the workspace's definitions: what is compiled may be kept by it. */
+    /** Identifies this state of the workspace's definitions: a cache key for compiled forms. */
     revision: Type.String(),
     contextId: Type.String(),
-    /** Under which the instances are held. Absent: its sender is of the previous release. */
+    /** The operation that holds the instances. Absent: the sender is of the previous release. */
     operationId: Type.Optional(Type.String()),
-    /** The context and those that it is related to, directly or through others. */
+    /** The context and those to which it is related, directly or through others. */
     contexts: Type.Array(SettleContext),
     relationships: Type.Array(SettleRelationship),
     assets: Type.Array(SettleAsset),
@@ -109,7 +110,7 @@ const SettleRequest = Type.Object(
 );
 type ReceivedRequest = Static<typeof SettleRequest>;
 
-/** A context of a request, complete: settings that its sender does not know yet have their defaults. */
+/** A complete context of a request: settings that the sender does not know yet have their defaults. */
 interface SettleDefinition extends DefinitionValues {
   readonly id: string;
   readonly slug: string;
@@ -132,7 +133,7 @@ const SettleRun = Type.Object({
 
 const settleEnds = ['fixpoint', 'repeated_state', 'memory_bound', 'deadline'] as const;
 
-/** What a flow asks to be sent; it is written down in the transaction that writes what became of the instance. */
+/** A notification requested by a flow; it is written in the transaction that writes the result of the instance. */
 const SettledNotification = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 100 }),
   channel: Type.String(),
@@ -165,7 +166,7 @@ const toDefinition = (received: ReceivedRequest['contexts'][number]): SettleDefi
   ...received,
 });
 
-/** Writes requests that have all but their instances in common; those are JSON text already. */
+/** Encodes requests that share everything except their instances, which are JSON text already. */
 export const createSettleEncoder = (
   common: Omit<SettleRequest, 'v' | 'instances'>,
 ): ((instances: readonly string[]) => Buffer) => {
@@ -173,7 +174,7 @@ export const createSettleEncoder = (
   return (instances) => Buffer.from(`${head}${instances.join(',')}]}`);
 };
 
-/** Reads a request. Throws `internal_error` where it is none of this version. */
+/** Decodes a request. Throws `internal_error` if it is not of this version. */
 export const decodeSettleRequest = (value: Buffer): SettleRequest => {
   const parsing = parseJson(value.toString('utf8'));
   const checked = checkRequest(parsing.ok ? parsing.value : undefined);
@@ -181,11 +182,11 @@ export const decodeSettleRequest = (value: Buffer): SettleRequest => {
   throw new ServiceError('internal_error', 'The operation is of a version that this worker does not know.');
 };
 
-/** Writes an answer; members that are undefined are left out. */
+/** Encodes an answer; undefined members are omitted. */
 export const encodeSettleAnswer = (instances: readonly SettledInstance[]): Buffer =>
   Buffer.from(JSON.stringify({ v: 1, instances }));
 
-/** Reads an answer. Throws `internal_error` where it is none of this version. */
+/** Decodes an answer. Throws `internal_error` if it is not of this version. */
 export const decodeSettleAnswer = (value: Buffer): readonly SettledInstance[] => {
   const parsing = parseJson(value.toString('utf8'));
   const checked = checkAnswer(parsing.ok ? parsing.value : undefined);

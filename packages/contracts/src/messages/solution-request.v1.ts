@@ -18,41 +18,41 @@ export type ExplainMode = (typeof explainModes)[number];
 type ExplanationAudience = 'unrestricted' | readonly string[];
 
 /**
- * Treatment of the payload: `solve` one input, or a chunk of many (see `solution-chunk.v1`), whose results are answered as the inside of a JSON list
- * (`solve-list`) or as lines (`solve-lines`); or to `settle` instances of a context (see `settle.v1`), whose message names the context where others
- * name a version.
+ * Treatment of the payload: `solve` one input, or a chunk of many (see `solution-chunk.v1`), with the results as the inside of a JSON list
+ * (`solve-list`) or as lines (`solve-lines`); or `settle` instances of a context (see `settle.v1`), in which case the message names the context
+ * instead of a version.
  */
 const solutionKinds = ['solve', 'solve-list', 'solve-lines', 'settle'] as const;
 export type SolutionKind = (typeof solutionKinds)[number];
 
 /**
- * The envelope of a message on `solution`, version 1. It travels in the message's headers; the value is the request body as
- * the client sent it, so neither side parses what it need not understand.
+ * The envelope of a message on `solution`, version 1. It is sent in the message's headers; the value is the request body from the client, so
+ * neither side parses more than it needs.
  */
 export interface SolutionRequestEnvelope {
-  /** Names the request; the reply carries it back. */
+  /** Identifies the request; the reply returns it. */
   readonly correlationId: string;
-  /** The requester: one value per process; replies for another requester are skipped unread. */
+  /** The requester: one value per process; a process skips replies for other requesters unread. */
   readonly requester: string;
   /** Partition of `solution-response` on which the requester listens. */
   readonly replyPartition: number;
-  /** Epoch ms after which nobody waits for the answer; a worker that sees it later drops the message. */
+  /** Epoch ms after which no client is waiting for the answer; a worker that receives the message later drops it. */
   readonly deadline: number;
   readonly kind: SolutionKind;
   readonly workspaceId: string;
   /** The immutable published version to evaluate. */
   readonly versionId: string;
-  /** Kind of what the version is of. Default: rule. A message to `settle` names none. */
+  /** Kind of the asset of the version. Default: rule. Absent in a `settle` message. */
   readonly asset?: AssetKind | undefined;
   /** Epoch ms of the request's arrival: the one clock of its evaluation. */
   readonly receivedAt: number;
   readonly explain: ExplainMode;
-  /** The explanation shows only values of the workspace that these may see; without it, none. */
+  /** The explanation shows only values of the workspace that this audience may see; without it, none. */
   readonly audience?: ExplanationAudience | undefined;
   readonly requestId: string;
   /**
-   * Of flows alone: the name by which the client repeats the request, of at most `fixedLimits.idempotencyKeyLength` characters. Without it, the
-   * request id names the work.
+   * Only for flows: the name under which the client repeats the request, at most `fixedLimits.idempotencyKeyLength` characters. Without it, the
+   * request id identifies the work.
    */
   readonly idempotencyKey?: string | undefined;
   readonly traceparent: string | undefined;
@@ -60,27 +60,27 @@ export interface SolutionRequestEnvelope {
   readonly origin?: DecisionOrigin | undefined;
 }
 
-/** Caller and target of a request, as the request names them. */
+/** Caller and target, as named by the request. */
 interface DecisionOrigin {
   readonly keyId: string;
   readonly slug: string;
   readonly selector: string;
-  /** Index in the request of the first input of the payload. */
+  /** Index of the payload's first input in the request. */
   readonly firstIndex: number;
-  /** Id of the rule or flow; undefined where the sender does not know it. */
+  /** Id of the rule or flow; undefined if the sender does not know it. */
   readonly assetId?: string | undefined;
-  /** Slug of the context in an operation of which it runs. In no message: whoever runs the operation knows it. */
+  /** Slug of the context whose operation runs it. Not in messages: the process that runs the operation knows it. */
   readonly context?: string | undefined;
-  /** Slug of the flow that asked for the operation. In no message either. */
+  /** Slug of the flow that requested the operation. Not in messages either. */
   readonly flow?: string | undefined;
 }
 
 const SOLUTION_REQUEST_VERSION = '1';
 
-/** Writes an envelope as message headers. */
+/** Encodes an envelope as message headers. */
 export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): MessageHeaders => {
   const { asset, explain, audience, traceparent, origin, idempotencyKey } = envelope;
-  // One object that is filled, since each spread of a part would copy what there is.
+  // Fills one object, since each spread of a part would copy the existing members.
   const headers: Record<string, string> = {
     v: SOLUTION_REQUEST_VERSION,
     'correlation-id': envelope.correlationId,
@@ -114,7 +114,7 @@ const addOrigin = (headers: Record<string, string>, origin: DecisionOrigin): voi
   if (origin.assetId !== undefined) headers['asset-id'] = origin.assetId;
 };
 
-/** Reads an envelope. Throws `EnvelopeError` naming the header that is missing or wrong. */
+/** Decodes an envelope. Throws `EnvelopeError` naming the missing or invalid header. */
 export const decodeSolutionRequest = (headers: ReceivedHeaders): SolutionRequestEnvelope => ({
   correlationId: requiredHeader(headers, 'correlation-id'),
   requester: requiredHeader(headers, 'requester'),
@@ -148,7 +148,7 @@ const readKind = (headers: ReceivedHeaders): SolutionKind => {
   throw new EnvelopeError('internal_error', `The message asks for "${kind}", which this worker does not know.`);
 };
 
-/** Processes of the release before flows send no kind: theirs are rules. */
+/** Processes of the release before flows send no kind: their assets are rules. */
 const readAsset = (headers: ReceivedHeaders): AssetKind => {
   const text = headerText(headers, 'asset') ?? 'rule';
   const kind = assetKinds.find((known) => known === text);

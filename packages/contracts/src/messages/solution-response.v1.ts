@@ -6,26 +6,26 @@ import { compileValidator } from '../validator';
 import { headerText, type MessageHeaders, type ReceivedHeaders, requiredHeader } from './headers';
 
 /**
- * The envelope of a message on `solution-response`, version 1. Of a success the value is the answer's bytes, written to the
- * client as they are; of a failure it is `{"error": sentence, "details": {...}}`.
+ * The envelope of a message on `solution-response`, version 1. For a success the value is the answer's bytes, sent to the client unchanged; for
+ * a failure it is `{"error": sentence, "details": {...}}`.
  */
 interface SolutionResponseEnvelope {
   readonly correlationId: string;
   readonly requester: string;
   /** Absent on success. */
   readonly errorCode: ErrorCode | undefined;
-  /** Which worker answered; for logs. */
+  /** The worker that answered; for logs. */
   readonly worker: string;
   /**
-   * Time from the worker's fetching of the request to its answer, ms, to the microsecond: waiting and handling. Undefined where nothing was
-   * handled, and of a worker of a release that does not measure it.
+   * Time from the worker's fetch of the request to its answer, ms, to the microsecond: waiting and handling. Undefined if nothing was handled,
+   * or if the release of the worker does not measure it.
    */
   readonly workedMs: number | undefined;
 }
 
 const SOLUTION_RESPONSE_VERSION = '1';
 
-/** Writes an envelope as message headers. */
+/** Encodes an envelope as message headers. */
 export const encodeSolutionResponse = (envelope: SolutionResponseEnvelope): MessageHeaders => ({
   v: SOLUTION_RESPONSE_VERSION,
   'correlation-id': envelope.correlationId,
@@ -35,7 +35,7 @@ export const encodeSolutionResponse = (envelope: SolutionResponseEnvelope): Mess
   ...(envelope.workedMs === undefined ? {} : { 'worked-us': String(Math.round(envelope.workedMs * 1_000)) }),
 });
 
-/** Reads an envelope. Throws `EnvelopeError` naming the header that is missing. */
+/** Decodes an envelope. Throws `EnvelopeError` naming the missing header. */
 export const decodeSolutionResponse = (headers: ReceivedHeaders): SolutionResponseEnvelope => {
   const code = headerText(headers, 'error-code');
   return {
@@ -47,7 +47,7 @@ export const decodeSolutionResponse = (headers: ReceivedHeaders): SolutionRespon
   };
 };
 
-/** What is no whole number of microseconds counts as not measured: an answer is worth more than its measure. */
+/** A value that is not a whole number of microseconds counts as not measured: the answer matters more than its timing. */
 const readWorkedMs = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) / 1_000 : undefined;
 
@@ -59,7 +59,7 @@ const checkFailure = compileValidator(
 export const encodeSolutionFailure = (error: ServiceError): Buffer =>
   Buffer.from(JSON.stringify({ error: error.message, details: error.details }));
 
-/** The error that a failed reply carries; a value that cannot be read becomes an internal error. */
+/** The error in a failed reply; an unreadable value becomes an internal error. */
 export const decodeSolutionFailure = (code: ErrorCode, value: Buffer): ServiceError => {
   const parsing = parseJson(value.toString('utf8'));
   const body = checkFailure(parsing.ok ? parsing.value : undefined);
