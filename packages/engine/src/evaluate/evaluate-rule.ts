@@ -48,7 +48,7 @@ const TEST_TIME = 30;
 const BRIEF_ALLOWANCE = Object.freeze({ steps: 20_000, textLength: 200_000 });
 /** Bytes of a rule whose index is rebuilt in a few milliseconds after a value has changed. */
 const BRIEF_REBUILD = 2_000_000;
-/** Maximum rows in an explanation of all, and outputs of the rows of groups. */
+/** Maximum number of rows in an explanation with `all`, and of outputs in the rows of groups. */
 const BRIEF_ROWS = 1_000;
 const BRIEF_GROUP_CELLS = 20_000;
 
