@@ -96,8 +96,8 @@ export class JsonScanner {
   }
 
   /**
-   * Scans a piece from `from` to its next event or its end, and returns the position after it. The event is stored in {@link event}; {@link
-   * fault} is set if the text is not as expected. A piece is scanned to its end before the next one.
+   * Scans a piece from `from` to its next event or its end, and returns the position after it. The event is stored in {@link event};
+   * {@link fault} is set if the text is not as expected. A piece is scanned to its end before the next one.
    */
   scan(piece: Buffer, from: number): number {
     this.event = undefined;
