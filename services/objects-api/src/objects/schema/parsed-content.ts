@@ -53,7 +53,7 @@ export interface ContentField {
   readonly schemaPath: string;
   /** Name of an object within the content; absent for all other fields. */
   readonly derivedObjectName?: string | undefined;
-  /** In their order; absent where the schema lists none. */
+  /** In order; absent if the schema lists none. */
   readonly members?: readonly EnumMember[] | undefined;
   /** Name of the values of its members; absent if they have the field's name. */
   readonly valuesName?: string | undefined;
