@@ -109,7 +109,7 @@ export const problemsOfBoundVersion = async (
   }));
 };
 
-/** The number of the version that a binding pins; undefined where it follows the latest one or an environment. */
+/** The number of the version that a binding pins; undefined if it follows the latest one or an environment. */
 const pinnedVersion = (context: unknown): number | undefined => {
   const selector = selectorOf(context);
   return /^[1-9]\d{0,8}$/.test(selector) ? Number(selector) : undefined;

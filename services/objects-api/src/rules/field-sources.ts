@@ -1,7 +1,7 @@
 import { checkFieldSource, type FieldSource, type RuleField, type RuleDraft } from '@decision/contracts';
 import { findObjectFields, type ObjectFields, type Transaction } from '@decision/persistence';
 
-/** The source of a field, undefined where it has none, or one of another kind. */
+/** The source of a field, undefined if it has none, or one of another kind. */
 export const sourceOf = ({ source }: RuleField): FieldSource | undefined => {
   if (source === undefined) return undefined;
   const check = checkFieldSource(source);
