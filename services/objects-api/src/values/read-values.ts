@@ -227,7 +227,7 @@ const invalid = (problems: readonly ValueProblem[]): ServiceError => {
   });
 };
 
-/** Throws `value_invalid` where there are problems. */
+/** Throws `value_invalid` if there are problems. */
 export const requireNone = (problems: readonly ValueProblem[]): void => {
   if (problems.length > 0) throw invalid(problems.slice(0, MAX_PROBLEMS));
 };
