@@ -7,7 +7,7 @@ interface RowMatch {
   readonly to: number;
 }
 
-/** Matched rows, in order, and the first row that is not yet matched. */
+/** Rows that are alike, in order, and the first row that is not yet matched. */
 interface Queue {
   readonly entries: number[];
   next: number;
