@@ -14,7 +14,7 @@ import {
   sessionSettings,
 } from '@decision/service-kit';
 
-/** Everything that the environment may say to this service. */
+/** All settings of this service from the environment. */
 export const settings = {
   ...httpSettings(3004),
   ...databaseSettings,

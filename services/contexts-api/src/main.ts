@@ -31,10 +31,10 @@ import { createContextsApi } from './app';
 import { settings } from './config';
 import { createUpkeepObserver, startUpkeep } from './upkeep/upkeep';
 
-/** Memory of the rules that are kept compiled here, for operations that no message can carry; flows have as much. */
+/** Memory for rules compiled in this process, for operations that fit into no message, bytes; flows have as much. */
 const COMPILED_BYTES = 67_108_864;
 
-/** A process that has reached no worker by then does what it can without, ms. */
+/** Time to reach a worker after the start, ms; after it, a process does what it can without workers. */
 const STARTED_WITHIN_MS = 15_000;
 
 runService({

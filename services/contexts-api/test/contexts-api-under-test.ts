@@ -58,25 +58,25 @@ export interface Answer {
 
 /** Controls of the workers of the service, which run in this process. */
 export interface WorkersUnderTest {
-  /** Is called before each message is worked on; a test may wait or throw here. */
+  /** Called before each message is processed; a test may wait or throw here. */
   before: (bytes: Buffer) => Promise<void>;
   /** Slugs of rules that ran, in order. */
   readonly ran: string[];
   /** Numbers of instances in each message. */
   readonly messages: number[];
-  /** The keys of messages that each instance came with. */
+  /** The message keys with which each instance arrived. */
   readonly keys: Map<string, Set<string>>;
   /** Decisions of operations that were settled in the service itself. */
   readonly ranHere: { id: string; versionId: string; slug: string | undefined; keyId: string | undefined }[];
-  /** Why rules had no answer, of workers and of the service itself. */
+  /** Why rules had no answer, from workers and the service itself. */
   readonly faults: SettleFault[];
-  /** Answers what flows ask of the outside, instances apart. */
+  /** Answers the outside calls of flows, except entity nodes. */
   answer: ReturnType<CallFor>;
   /** Answers `entity` nodes. */
   entities: CallFor;
-  /** Waits that ended in favour of another operation. */
+  /** Number of waits that ended in favour of another operation. */
   givenWay: number;
-  /** The runs whose flows asked. */
+  /** The runs of flows that made outside calls. */
   readonly asked: Parameters<CallFor>[0][];
 }
 
@@ -88,13 +88,13 @@ export interface ContextsApiUnderTest {
   readonly workers: WorkersUnderTest;
   readonly access: WorkspaceAccess;
   readonly adminKey: string;
-  /** What operations told of failures, as lines of the log. */
+  /** Failures reported by operations, as log lines. */
   readonly lines: readonly string[];
   readonly upkeep: Upkeep;
   call(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
   makeKey(role: string, userGroups?: string[], workspaceId?: string): Promise<string>;
   makeWorkspace(slug: string): Promise<string>;
-  /** Makes and publishes a rule that is bound to a context; answers its id. */
+  /** Creates and publishes a rule that is bound to a context; answers its id. */
   bindRule(
     context: string,
     slug: string,
@@ -104,7 +104,7 @@ export interface ContextsApiUnderTest {
   ): Promise<string>;
   /** Publishes another table of a rule; answers the id of the version. */
   publish(ruleId: string, table: RuleTableParts): Promise<string>;
-  /** Makes a flow that is bound to a context, and publishes it; answers its id. */
+  /** Creates a flow that is bound to a context, and publishes it; answers its id. */
   bindFlow(context: string, slug: string, flow: FlowParts, version?: string, userGroups?: string[]): Promise<string>;
   /** Publishes another version of a flow; answers its id. */
   publishFlow(flowId: string, flow: FlowParts): Promise<string>;
@@ -119,7 +119,7 @@ export interface RuleTableParts {
 
 type CallFor = NonNullable<Parameters<typeof createFlowRunner>[0]['callFor']>;
 
-/** A published flow: its graph, what it takes and answers, and what it runs. */
+/** A published flow: its graph, its inputs and outputs, and the assets that it runs. */
 export interface FlowParts {
   readonly graph: Required<FlowGraph>;
   readonly inputs: readonly RuleField[];
@@ -134,11 +134,11 @@ export interface StartOptions {
   readonly chunkSize?: number;
   readonly mostWaiting?: number;
   readonly lineMaxBytes?: number;
-  /** Bounds of admission that matter to a test; the others are out of reach. */
+  /** Limits of admission that matter to a test; the others are out of reach. */
   readonly admission?: Partial<typeof ADMISSION>;
-  /** Another process on the database of this one. */
+  /** Another process whose database this one shares. */
   readonly beside?: ContextsApiUnderTest;
-  /** Answers the URL by which the service reaches its database, where that is another than the database's own. Keys are read without it. */
+  /** Answers the URL by which the service reaches its database, if it differs from the database's own. Keys are read without it. */
   readonly through?: (databaseUrl: string) => Promise<string>;
 }
 
@@ -157,7 +157,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const stack = testStack();
   const name = stack.uniqueName('contexts');
   const databaseUrl = options.beside?.databaseUrl ?? (await createMigratedDatabase(stack.databaseUrl, name));
-  // Patient: how soon a busy machine answers is no matter of these tests.
+  // Generous: these tests do not depend on how fast a busy machine answers.
   const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
   const open = (url: string) =>
     openDatabase({ url, applicationName: 'contexts-api-test', poolMax: 20, isPipelined: true, ...patience });
@@ -319,7 +319,7 @@ const EMPTY_DRAFT = {
 };
 const EMPTY_TABLE = { requestSchema: [], responseSchema: [], conditions: [], groups: {}, settings: {} };
 
-/** The settler of the service before workers in this process, which read and answer real messages. */
+/** The service's settler with workers in this process, which read and answer real messages. */
 const openWorkers = (database: Database) => {
   const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
   const library = createStoredRules(database, cache, { maxBytes: 67_108_864, onStale: () => undefined });
@@ -383,7 +383,7 @@ const openWorkers = (database: Database) => {
   return { settler, own, workers, close: () => cache.close() };
 };
 
-/** The bound that the broker sets to messages. */
+/** The broker's limit on messages. */
 const requireFits = (bytes: Buffer, code: 'payload_too_large' | 'result_too_large'): void => {
   if (bytes.length > limits.executionMessageBytes.defaultValue)
     throw new ServiceError(code, 'It does not fit a message.');
@@ -397,7 +397,7 @@ interface Call {
 }
 
 const call = async (url: string, { method, path, body, key }: Call): Promise<Answer> => {
-  // Every method of HTTP takes the same.
+  // All HTTP methods have the same signature.
   const sending = supertest(url)[method.toLowerCase() as 'get'](path).set('x-api-key', key).timeout(60_000);
   const sent = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await (body === undefined ? sending : sending.type('application/json').send(sent));

@@ -17,7 +17,7 @@ import { startUpkeep } from '../src/upkeep/upkeep';
 import { type ContextsApiUnderTest, startContextsApi } from './contexts-api-under-test';
 import { CUSTOMERS, DISCOUNT, LEVEL, ORDERS, TIER } from './operations/order-contexts';
 
-/** So long that no lease runs out that a test does not end. */
+/** So long that only leases that a test ends run out. */
 const LEASE_MS = 3_600_000;
 
 let api: ContextsApiUnderTest;
@@ -36,7 +36,7 @@ beforeEach(async () => {
 
 const textOf = async (): Promise<string> => (await fetch(`${api.url}/metrics`)).text();
 
-/** Values of series by their names with labels, that of the service left out. */
+/** Values of series by their names with labels, except the service label. */
 const valuesIn = (text: string): ReadonlyMap<string, number> =>
   new Map(
     [...text.matchAll(/^(\w+)\{(.*)\} (\S+)$/gm)].map(([, name = '', labels = '', value]) => {
@@ -45,7 +45,7 @@ const valuesIn = (text: string): ReadonlyMap<string, number> =>
     }),
   );
 const series = async () => valuesIn(await textOf());
-/** How much each series has grown since. */
+/** Growth of each series since then. */
 const since = async (before: ReadonlyMap<string, number>) => {
   const after = await series();
   return (name: string): number => (after.get(name) ?? 0) - (before.get(name) ?? 0);
@@ -55,7 +55,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 const submit = (id: string, total: number) =>
   api.call('POST', `/contexts/${orders}/${id}`, { country: 'NL', total, customer_id: 'c-1' });
 
-/** Keeps operations at their worker; answers what lets them go. */
+/** Holds operations at their worker; answers a function that releases them. */
 const hold = (): (() => void) => {
   let free: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (free = resolve));
@@ -132,7 +132,7 @@ const endLeases = () =>
     transaction.raw("update context_operations set lease_until = clock_timestamp() - interval '1 second'"),
   );
 
-/** Operations of a process of its own, whose database can be cut off. */
+/** Operations of a separate process, whose database can be cut off. */
 const startCutOff = () => {
   const metrics = createMetrics('cut-off');
   let isCut = false;
@@ -161,7 +161,7 @@ const startCutOff = () => {
   return { cut, database, directory, submitWith, operateWith, values };
 };
 
-/** As a worker of a release that counts no rounds answers. */
+/** The answer of a worker from a release that counts no rounds. */
 const settledWithoutRounds = (facts: SettledInstance['facts']): SettledInstance => ({
   ...{ facts, executions: {}, runs: [], ended: 'fixpoint', unfinished: [], anyReady: true },
 });

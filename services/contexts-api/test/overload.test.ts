@@ -26,7 +26,7 @@ const overloaded = {
   body: { code: 'overloaded', retry_after_seconds: expect.any(Number) as unknown },
 };
 
-/** Keeps each request of `bodies` in flight, at a worker, while `meanwhile` runs; all of them succeed afterwards. */
+/** Holds each of the requests in flight, at a worker, while `meanwhile` runs; all of them succeed afterwards. */
 const whileInFlight = async (requests: readonly (() => Promise<Answer>)[], meanwhile: () => Promise<void>) => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));

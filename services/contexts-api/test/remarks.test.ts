@@ -1,6 +1,6 @@
 import { type ContextsApiUnderTest, type RuleTableParts, startContextsApi } from './contexts-api-under-test';
 
-/** Answers the opposite of what it reads, and so never comes to an end. */
+/** Answers the opposite of its input, and so never ends. */
 const FLIP: RuleTableParts = {
   inputs: [{ key: 'flag', name: 'Flag', type: 'number' }],
   outputs: [{ key: 'flag', name: 'Flag', type: 'function' }],

@@ -6,7 +6,7 @@ import { type ContextsApiUnderTest, startContextsApi } from './contexts-api-unde
 
 const MARKER = 'hidden';
 const own = operations.filter(({ service }) => service === 'contexts-api');
-/** Reason for a name that belongs to another context than the path says. */
+/** Reason for a name that belongs to a different context than the one in the path. */
 const NOT_ITS_OWN = 'A context has its own instances alone.';
 const ELSEWHERE = { seen: 404, same: NOT_ITS_OWN };
 const INSTANCE = '/contexts/{context.slug}/{instance.id}';
@@ -26,7 +26,10 @@ const collection = (name: string) => ({
 });
 const derived = (expression: string) => ({ schema: { ...SCHEMA, derived: [{ key: 'd', expression }] } });
 
-/** Every way to name a thing, by operation. `{context.*}` and `{spare.*}` are hidden contexts, and nothing uses the spare one; `{seen.*}` is one that the caller sees. */
+/**
+ * Every way to name a resource, by operation. `{context.*}` and `{spare.*}` are hidden contexts, and nothing uses the spare one; `{seen.*}` is
+ * visible to the caller.
+ */
 const ROWS: MatrixRows = {
   listContexts: [
     { path: '/admin/contexts' },
@@ -127,7 +130,7 @@ let client: Client;
 
 const RULE = { inputs: [{ key: 'owner', type: 'string' as const }], outputs: [{ key: 'note', type: 'string' as const }], rows: [{ request: {}, response: { note: { value: 'decided' } }, settings: {} }] }; // prettier-ignore
 
-/** A context of the north, in which hidden relationships, rules and instances stand, and hidden contexts; answers the hidden names. */
+/** A context of the north with hidden relationships, rules and instances, and hidden contexts; answers the hidden names. */
 const makeThings = async (): Promise<Record<string, string>> => {
   const send = async (path: string, body: unknown) => (await api.call('POST', path, body)).body;
   const make = (name: string, group: string) => send('/admin/contexts', { ...NEW, name, user_groups: [group] });
@@ -162,7 +165,7 @@ const makeThings = async (): Promise<Record<string, string>> => {
   await send('/contexts/hidden-salaries/theirs-1', { owner: 's1' });
   await send('/contexts/seen/s1', { owner: 'theirs-1' });
   await send('/contexts/seen/s2', { owner: 'nobody' });
-  await send('/contexts/seen/s3/solve/hidden-rule', {}); // is registered, since the rule waits for an owner
+  await send('/contexts/seen/s3/solve/hidden-rule', {}); // registered, since the rule waits for an owner
   return {
     ...{ 'seen.id': String(seen['id']), 'seen.slug': 'seen' },
     ...{ 'context.id': String(theirs['id']), 'context.slug': 'hidden-salaries', 'context.name': 'Hidden salaries' },

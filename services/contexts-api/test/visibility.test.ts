@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Stands in every name and fact of what the north does not see. */
+/** Part of every name and fact that the north does not see. */
 const MARKER = 'hidden';
 let count = 0;
 let own: { id: string; slug: string };
@@ -35,9 +35,9 @@ const put = (schema: object, key = north, more: object = {}) =>
   api.call('PUT', `/admin/contexts/${own.id}`, { schema, ...more }, key);
 const submit = (slug: string, id: string, facts: object, key: string) =>
   api.call('POST', `/contexts/${slug}/${id}`, facts, key);
-/** An answer in which nothing hidden appears. */
+/** Checks that an answer shows nothing hidden. */
 const expectClean = ({ body }: Answer): void => expect(JSON.stringify(body)).not.toContain(MARKER);
-/** Compares two answers without the names. */
+/** Compares two answers, ignoring the names. */
 const sameBut = (first: Answer, second: Answer, ...names: string[]): void => {
   const [a, b] = [first, second].map((answer) =>
     names.reduce((text, name) => text.replaceAll(name, 'NAME'), JSON.stringify([answer.status, answer.body])),

@@ -14,12 +14,12 @@ import {
 import { type Metrics } from '@decision/service-kit';
 
 /**
- * Tells every process that cache entries are stale. Called after the commit, never before. Rejects where not everybody can have heard it,
- * so that it stays pending.
+ * Tells every process that cache entries are stale. Called after the commit, never before. Rejects if some process may not have received it, so
+ * that it stays pending.
  */
 type Announce = (kind: InvalidationKind, workspaceId: string, keys: readonly string[]) => Promise<void>;
 
-/** There is a shared cache, and it cannot be reached: what it holds may be stale when it is back. */
+/** The shared cache cannot be reached: its entries may be stale when it is back. */
 export class CacheUnreachableError extends Error {
   override readonly name = 'CacheUnreachableError';
 
@@ -28,7 +28,7 @@ export class CacheUnreachableError extends Error {
   }
 }
 
-/** `isReachable` says whether the shared cache answers; true where there is none. */
+/** `isReachable` says whether the shared cache answers; true if there is none. */
 export const createAnnounce =
   (invalidator: Invalidator, isReachable: () => boolean): Announce =>
   async (kind, workspaceId, keys) => {
@@ -42,12 +42,12 @@ export interface AnnouncingContext {
   readonly announce: Announce;
 }
 
-/** Adds an announcement to a transaction, to be published once that is committed. */
+/** Adds an announcement to a transaction, to be published after the commit. */
 export type AnnounceLater = (announcement: Announcement) => void;
 
 /**
- * Changes something in one transaction and publishes its announcements after the commit, never before. They are committed with the change,
- * so that a crash between the two loses nothing: {@link announcePending} of any process makes up for it.
+ * Changes something in one transaction and publishes its announcements after the commit, never before. They are committed with the change, so
+ * that a crash between the two loses nothing: {@link announcePending} of any process publishes them later.
  */
 export const changeAndAnnounce = async <T>(
   context: AnnouncingContext,
@@ -70,8 +70,8 @@ export const changeAndAnnounce = async <T>(
 };
 
 /**
- * Makes pending announcements and then forgets them. The change is committed, so a failure here must not look like a failed change: the relay makes
- * up for what is still pending, and announcing it twice does no harm.
+ * Publishes pending announcements and then deletes them. The change is committed, so a failure here must not look like a failed change: the
+ * relay publishes those that are still pending, and announcing one twice does no harm.
  */
 const settle = async (
   { database, announce }: AnnouncingContext,
@@ -86,11 +86,11 @@ const settle = async (
   }
 };
 
-/** How long a process may take between its commit and its announcement before others make up for it, ms. */
+/** How long a process may take between its commit and its announcement before others publish it, ms. */
 const MIN_AGE_MS = 3_000;
 const MOST_AT_ONCE = 500;
 
-/** Makes the announcements that have been pending for long enough, whichever process recorded them; answers how many. */
+/** Publishes the announcements that have been pending for long enough, whichever process recorded them; answers their number. */
 export const announcePending = async (
   { database, announce }: AnnouncingContext,
   minAgeMs = MIN_AGE_MS,
@@ -106,11 +106,11 @@ export const announcePending = async (
 
 /** A background task. */
 interface AnnouncementRelay {
-  /** Ends it, after the round that is under way. Idempotent. */
+  /** Ends the task after the current round. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** How often a process looks for what others announceLater, ms: with {@link MIN_AGE_MS}, a crash delays an announcement by 5 s at most. */
+/** How often a process looks for announcements of other processes, ms: with {@link MIN_AGE_MS}, a crash delays an announcement by 5 s at most. */
 const PERIOD_MS = 2_000;
 
 /** Times in ms. */
@@ -119,7 +119,7 @@ interface RelayOptions {
   readonly periodMs?: number;
   /** Default 3,000. */
   readonly minAgeMs?: number;
-  /** Called after each round with what is still pending and what the round made up for. */
+  /** Called after each round with what is still pending and the number published by the round. */
   readonly onRound?: (round: PendingAnnouncements & { readonly madeUp: number }) => void;
 }
 
@@ -137,7 +137,7 @@ export const startAnnouncementRelay = (
       onError(error);
       return 0;
     });
-    // Also where the cache is away: that is when it matters.
+    // Also while the cache is away: that is when it matters.
     if (onRound !== undefined) await countPendingAnnouncements(context.database).then((pending) => onRound({ ...pending, madeUp }), onError); // prettier-ignore
     if (!stopped) schedule();
   };
@@ -159,9 +159,9 @@ export const startAnnouncementRelay = (
 
 /** Metrics of announcements. */
 interface AnnouncementMetrics {
-  /** Counts those that are made, by kind. */
+  /** Counts published announcements, by kind. */
   readonly counting: (announce: Announce) => Announce;
-  /** A round of the relay is over. */
+  /** Called after each round of the relay. */
   readonly round: (round: PendingAnnouncements & { readonly madeUp: number }) => void;
 }
 

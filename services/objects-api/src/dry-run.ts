@@ -1,6 +1,6 @@
 import { type Database, type Transaction, type WorkspaceAccess } from '@decision/persistence';
 
-/** Undoes a dry run, whose result it carries. */
+/** Rolls a dry run back and carries its result. */
 class DryRun<T> extends Error {
   override readonly name = 'DryRun';
 
@@ -9,7 +9,7 @@ class DryRun<T> extends Error {
   }
 }
 
-/** Does the work in a transaction that is rolled back: the result, and every refusal, is what the work in earnest would have. */
+/** Does the work in a transaction that is rolled back: its result and every refusal are those of the real work. */
 export const runDry = async <T>(
   database: Database,
   access: WorkspaceAccess,

@@ -2,11 +2,11 @@ import { ServiceError } from '@decision/contracts';
 import { holdRole, listRoles, type Transaction } from '@decision/persistence';
 import { type Identity } from '@decision/service-kit';
 
-/** A field of a request that cannot be taken. */
+/** An invalid field of a request. */
 export const refused = (path: string, message: string): ServiceError =>
   new ServiceError('invalid_request', `The field "${path.slice(1)}" ${message}.`, { problems: [{ path, message }] });
 
-/** The groups of a thing after a change: a restricted key gives and takes groups of its own, and those of others stay. Throws `invalid_request`. */
+/** The groups of an asset after a change: a restricted key adds and removes its own groups; the other groups stay. Throws `invalid_request`. */
 export const changedGroups = (
   own: readonly string[] | undefined,
   before: readonly string[],
@@ -19,7 +19,7 @@ export const changedGroups = (
   return [...new Set([...before.filter(isForeign), ...wanted])];
 };
 
-/** Nobody gives away more than they may do themselves. Throws `forbidden` that names what is missing. */
+/** Callers cannot grant more than they may do themselves. Throws `forbidden`, which names the missing entitlements. */
 export const requireOwn = (
   identity: Pick<Identity, 'role' | 'entitlements'>,
   entitlements: readonly string[],
@@ -34,7 +34,10 @@ export const requireOwn = (
   );
 };
 
-/** The role that is to be given; nobody changes or deletes it before the transaction ends. Throws `invalid_request` where the workspace has no such role, and `forbidden` as {@link requireOwn}. */
+/**
+ * The role to be granted, locked against changes and deletion until the transaction ends. Throws `invalid_request` if the workspace has no such
+ * role, and `forbidden` as {@link requireOwn}.
+ */
 export const requireGrantableRole = async (
   transaction: Transaction,
   identity: Pick<Identity, 'role' | 'entitlements'>,

@@ -38,7 +38,7 @@ beforeEach(() => {
 const isThere = (slug: string): Promise<boolean> =>
   database.inWorkspace(access, async (transaction) => (await findAsset(transaction, 'rule', { slug })) !== undefined);
 
-/** Starts a writer, waits until it is where it shall die, and kills it there. */
+/** Starts a writer, waits until it reaches the given point, and kills it there. */
 const killWriter = async (slug: string, where: 'before' | 'between'): Promise<void> => {
   const runSources = require.resolve('@decision/tooling/run-sources');
   const script = join(__dirname, 'mortal-writer.ts');
@@ -74,7 +74,7 @@ it('announces after the commit and never before', async () => {
   const watching = async (): Promise<void> => void seen.push(await isThere(slug));
   const context = { database, announce: watching, newId: randomUUID, now: Date.now };
   await importRule(context, access, { slug, name: slug });
-  // Another connection sees the change whenever it hears of it.
+  // Another connection sees the change as soon as it receives the announcement.
   expect(seen).toEqual([true]);
   expect(await announcePending({ database, announce }, 0)).toBe(0);
 });

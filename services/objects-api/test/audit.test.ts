@@ -85,7 +85,7 @@ const signedIn = async (): Promise<{ readonly userId: string; readonly sessionId
   return { userId, sessionId: await inWorkspace((transaction) => createSession(transaction, session)) };
 };
 
-/** Prepares a call of the operation, and answers the call with what it must leave behind, oldest first. */
+/** Prepares a call of the operation, and answers the call with its expected audit entries, oldest first. */
 type Scenario = () => Promise<readonly [call: () => Promise<unknown>, leaves: readonly string[]]>;
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -250,7 +250,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 };
 
-/** Calls that change nothing that somebody decided, whatever their method. */
+/** Calls, of any method, that change nothing decided by a person. */
 const WITHOUT_TRACE: Readonly<Record<string, string>> = {
   runRuleTests: 'Keeps only how the tests last went.',
   runFlowTests: 'Keeps only how the tests last went.',

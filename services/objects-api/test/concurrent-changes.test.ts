@@ -42,12 +42,12 @@ const untilWaiting = async (sessions: number): Promise<void> => {
   }
 };
 
-/** Makes the changes with the row locked until both wait for it: each has read by then whatever it reads before it locks. */
+/** Makes the changes with the row locked until both wait for it: each has completed its reads before the lock by then. */
 const changeAtOnce = async (table: string, id: string, changes: readonly (() => Promise<Answer>)[]): Promise<void> => {
   const running = await inWorkspace(async (transaction) => {
     await transaction.raw(`select from ${table} where id = '${id}' for update`);
     const started = changes.map((change) => change());
-    // One that is refused never waits; it ends the test here.
+    // A refused change never waits; it ends the test here.
     await Promise.race([
       untilWaiting(started.length),
       Promise.all(started).then(() => Promise.reject(new Error('Nobody locks the row.'))),
@@ -60,14 +60,14 @@ const changeAtOnce = async (table: string, id: string, changes: readonly (() => 
 interface Changeable {
   readonly table: string;
   readonly id: string;
-  /** Changes of parts that have nothing in common. */
+  /** Changes of disjoint parts. */
   readonly changes: readonly (() => Promise<Answer>)[];
-  /** State that must hold when all are done. */
+  /** Expected state after all changes. */
   readonly read: () => Promise<unknown>;
   readonly expected: unknown;
 }
 
-/** Everything that is changed in part, by what it is. A new kind of partial change belongs here. */
+/** Everything that supports partial changes, by kind. A new kind of partial change belongs here. */
 const CHANGEABLE: Readonly<Record<string, () => Promise<Changeable>>> = {
   'an object by its id': async () => {
     const name = randomUUID();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
-/** Calls on rules and tests as client libraries that exist send them, and what these cannot do without in the answers. */
+/** Calls on rules and tests as existing client libraries send them, and the parts of answers that these clients need. */
 let api: ObjectsApiUnderTest;
 let key: string;
 
@@ -17,7 +17,7 @@ const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const text = expect.any(String);
 
-/** Every field that a client can send, also those that only its own exports have. */
+/** Every field that a client can send, including those that only its own exports have. */
 const wholePayload = (id: string) => ({
   id,
   stable_id: randomUUID(),
@@ -133,7 +133,7 @@ it('a list holds what clients parse, in a bare array, whichever filters it is gi
     ]);
     const { request_schema, response_schema } = body[0] as Record<string, { type?: string }[]>; // compared with a list above
     expect(request_schema?.map(({ type }) => type)).toEqual(['number', 'array']);
-    // Clients know no functions among the types; the field has none then.
+    // Clients know no function type; the field has no type then.
     expect(response_schema?.map(({ type }) => type)).toEqual(['number', undefined]);
   }
   expect((await call('GET', `/list?slug=${payload.slug}&user_group=north`)).body).toEqual([]);

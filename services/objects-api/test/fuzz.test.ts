@@ -4,7 +4,7 @@ import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-t
 
 /** Requests for each call of the document; `npm run test:long` sends four times as many. */
 const REQUESTS_PER_CALL = process.env['TEST_LONG'] === '1' ? 60 : 15;
-/** Fixed, since the statuses at the end must have been reached. */
+/** Fixed, since the statuses checked at the end must have occurred. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_115);
 
 let api: ObjectsApiUnderTest;
@@ -175,14 +175,14 @@ const requestOf = (call: Call): fc.Arbitrary<FuzzRequest> =>
     body: call.body === undefined ? fc.constant(undefined) : bodyOf(call.body),
   });
 
-/** A path is text; what is no text becomes the replacement character. */
+/** A path is text; invalid text becomes the replacement character. */
 const encode = (shown: string): string => encodeURIComponent(Buffer.from(shown).toString());
 
 interface FuzzRequest {
-  /** One for each parameter of the path; null or empty: its example. */
+  /** One for each parameter of the path; null or empty: the parameter's example. */
   readonly path: readonly (string | null)[];
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** A parameter that nobody knows. */
+  /** An unknown parameter. */
   readonly extra: string | null;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -229,7 +229,7 @@ it(`no call of the document ever answers 5xx, or a status that it does not name,
       { numRuns: REQUESTS_PER_CALL, seed: SEED },
     );
   }
-  // The fuzz reaches the inside: some requests succeed, others are refused in several ways.
+  // The fuzz reaches the handlers: some requests succeed, others are refused in several ways.
   for (const status of [200, 201, 400, 404, 405, 415, 422]) expect([...statuses.keys()]).toContain(status);
   expect((await api.call(admin, 'GET', '/admin/rules/list')).status).toBe(200);
 }, 300_000);

@@ -53,7 +53,7 @@ describe('an API key', () => {
   it('expires', async () => {
     expect(await call(admin, 'POST', '/keys', { name: 'x', expires_at: '2020-01-01T00:00:00Z' })).toMatchObject({ status: 400 }); // prettier-ignore
     let [lifeMs, key, until, worked] = [1_500, '', 0, false];
-    // A life long enough that the machine can ask within it.
+    // A life long enough that a slow machine can use the key within it.
     for (let asked = Infinity; asked >= until; lifeMs *= 4) {
       until = Date.now() + lifeMs;
       key = String((await create({ expires_at: new Date(until).toISOString() }))['api_key']);

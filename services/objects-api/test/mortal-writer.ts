@@ -5,7 +5,7 @@ import { importRule } from '../src/rules/import-rule';
 
 /**
  * A process that the test kills in the middle of a change. Arguments: database, workspace, slug of the rule to publish, and where it stops
- * for ever: `before` its commit, or `between` the commit and the announcement. It prints `there` when it has got there.
+ * forever: `before` its commit, or `between` the commit and the announcement. It prints `there` when it reaches that point.
  */
 const main = async ([url = '', workspaceId = '', slug = '', where = '']: readonly string[]): Promise<void> => {
   const database = openDatabase({ url, applicationName: 'mortal-writer' });

@@ -26,11 +26,11 @@ export interface Answer {
   readonly body: Record<string, unknown> & { readonly [index: number]: Record<string, unknown> };
 }
 
-/** The service over HTTP, with a database of its own. */
+/** The service over HTTP, with its own database. */
 export interface ObjectsApiUnderTest {
   readonly baseUrl: string;
   readonly database: Database;
-  /** Address of the database for its owner. */
+  /** Address of the database for its owner role. */
   readonly databaseUrl: string;
   /** Announcements, in order: kinds and cache keys. A test may empty it. */
   readonly announced: [InvalidationKind, readonly string[]][];
@@ -48,10 +48,10 @@ export interface ObjectsApiUnderTest {
   stop(): Promise<void>;
 }
 
-/** Where a test gives no others: nothing is asked. */
+/** Default of tests: no outside calls. */
 const refuseLive: CallFor = () => () => Promise.reject(new Error('Nothing outside can be asked here.'));
 
-/** The limit of request bodies is 1 MB where none is given. */
+/** The default limit of request bodies is 1 MB. */
 export const startObjectsApi = async ({
   bodyLimitBytes = 1_000_000,
   openLive = (): CallFor => refuseLive,
@@ -60,7 +60,7 @@ export const startObjectsApi = async ({
   const stack = testStack();
   const databaseName = stack.uniqueName('objects');
   const url = await createMigratedDatabase(stack.databaseUrl, databaseName);
-  // Patient: how soon a busy machine answers is no matter of these tests.
+  // Generous: these tests do not depend on how fast a busy machine answers.
   const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
   const database = openDatabase({ url, applicationName: 'objects-api-test', ...patience });
   const announced: [InvalidationKind, readonly string[]][] = [];
@@ -121,7 +121,7 @@ export const startObjectsApi = async ({
     databaseUrl: url,
     announced,
     call: async (key, method, path, body, headers = {}) => {
-      // Every method of HTTP takes the same.
+      // All HTTP methods have the same signature.
       const sending = supertest(baseUrl)
         [method.toLowerCase() as 'get'](`/api/v1${path}`)
         .set({ 'x-api-key': key, ...headers });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Every group of tests has a workspace, and so environments, of its own. */
+/** Every group of tests has its own workspace, and so its own environments. */
 const openWorkspace = async (): Promise<void> => {
   workspaceId = await api.makeWorkspace(`w-${randomUUID().slice(0, 8)}`);
   admin = await api.makeKey(workspaceId, 'admin');

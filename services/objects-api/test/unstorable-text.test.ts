@@ -2,7 +2,7 @@ import { type Operation, operations } from '@decision/contracts';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
 const NUL = '\u0000';
-/** Every operation that is given a body: a new one is among them. */
+/** Every operation with a request body, so that new ones are covered. */
 const GIVEN_BODIES = operations.filter(({ service, body }) => service === 'objects-api' && body !== undefined);
 
 let api: ObjectsApiUnderTest;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** The value with U+0000 at one place: in each text that it holds, and in a key of each object. */
+/** The value with U+0000 at one position: in each text that it contains, and in a key of each object. */
 const spoiled = (value: unknown): readonly unknown[] => {
   if (typeof value === 'string') return [`${value}${NUL}`];
   if (Array.isArray(value)) {
@@ -59,6 +59,6 @@ it('V19: a value and a test of a rule are not stored with U+0000 in their conten
   const test = { name: 'Small', request: { a: `x${NUL}` }, response: {} };
   expectRefused(await write('POST', '/admin/rules/kept/tests', test));
   expect((await api.call(admin, 'GET', '/admin/rules/kept/tests')).body).toEqual([]);
-  // The six characters that JSON would spell it with are no U+0000.
+  // The six characters of its JSON escape are not U+0000.
   expect(await write('POST', '/values', { values: { spelled: '\\u0000' } })).toMatchObject({ status: 200 });
 });

@@ -25,7 +25,7 @@ const write = async (values: object, user_groups: string[], key = admin) => {
   return String(body[0]?.['id']);
 };
 
-/** A context of these groups; answers its id and slug. */
+/** A context with these groups; answers its id and slug. */
 const makeContext = async (userGroups: string[], slug = `context-${randomUUID()}`) => {
   const id = randomUUID();
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {

@@ -21,16 +21,16 @@ export interface ChunkAnswer {
   /** Facts that were not merged. */
   readonly ignored: number;
   readonly rejections: readonly Rejection[];
-  /** One for each instance that the chunk names, in the order in which it does. */
+  /** One per instance that the chunk names, in order of first mention. */
   readonly results: readonly BatchResult[];
   readonly degraded: string | undefined;
 }
 
-/** A batch of lines whose answers are taken one after the other. */
+/** A batch of lines whose answers are consumed one after the other. */
 export interface LinesBatch {
   /**
-   * Outcome of each chunk, in their order. Throws as a single submission does and as reading the body does, once all work under way has ended, with
-   * the committed instances that were not {@link LinesBatch.acknowledge}d.
+   * Outcome of each chunk, in order. Throws as a single submission and as reading the body do, once all running work has ended, with the
+   * committed instances that were not {@link LinesBatch.acknowledge}d.
    */
   readonly answers: AsyncIterable<ChunkAnswer>;
   /** Outcome of the readers of all merged instances; complete when the answers have ended. */
@@ -41,7 +41,7 @@ export interface LinesBatch {
 
 type Totals = Omit<BatchAnswer, 'results' | 'rejections'>;
 
-/** Totals of the chunks that were answered. */
+/** Totals over the chunks that were answered. */
 class BatchTotals {
   private accepted = 0;
   private rejected = 0;
@@ -71,7 +71,7 @@ class BatchTotals {
   }
 }
 
-/** One answer for the whole batch, in which each instance stands once: its entries are all that is held. */
+/** One answer for the whole batch, with each instance once: only its entries are held in memory. */
 export const answerWhole = async (work: BatchWork, batch: LinesBatch): Promise<BatchAnswer> => {
   const totals = new BatchTotals();
   const results = new Map<string, BatchResult>();
@@ -94,8 +94,8 @@ export const answerWhole = async (work: BatchWork, batch: LinesBatch): Promise<B
 };
 
 /**
- * Lines: each result and each rejection (which has a `position` and no `instance_id`), as their chunk is answered, and at last the totals. An
- * instance that several chunks name stands once for each. Nothing of them is held.
+ * Lines: each result and each rejection (which has a `position` and no `instance_id`), as soon as their chunk is answered, and finally the
+ * totals. An instance that several chunks name appears once for each. None of them is held in memory.
  */
 export async function* answerLines(work: BatchWork, batch: LinesBatch): AsyncGenerator<string> {
   const totals = new BatchTotals();
@@ -107,7 +107,7 @@ export async function* answerLines(work: BatchWork, batch: LinesBatch): AsyncGen
   yield JSON.stringify(totals.toAnswer(work, batch));
 }
 
-/** An instance that two chunks named: as the later one left it, with what both did. */
+/** An instance that two chunks named: its state after the later one, with the outcomes of both. */
 export const joinResults = (earlier: BatchResult, later: BatchResult): BatchResult => {
   const joined: BatchResult = { ...earlier, ...later };
   if (later.stopped_by === undefined) {
@@ -157,15 +157,15 @@ const FIELDS: Readonly<
 };
 
 /**
- * One entry of a batch's answer, with the fields that were asked for (C82). Raw results bring `executed` with them. Ignored facts and unfinished
- * assets are listed whether or not they were asked for.
+ * One entry of a batch's answer, with the requested fields (C82). Raw results include `executed`. Ignored facts and unfinished assets are always
+ * listed.
  */
 export const toBatchResult = (
   outcome: InstanceOutcome,
   given: Pick<GivenInstance, 'positions' | 'ignored' | 'ignoredCount'>,
   fields: ReadonlySet<BatchInclude>,
 ): BatchResult => {
-  const names = Object.keys(FIELDS) as (keyof typeof FIELDS)[]; // the keys of a Record are its type's keys
+  const names = Object.keys(FIELDS) as (keyof typeof FIELDS)[]; // the keys of a Record are those of its type
   const wanted = names.filter(
     (field) => fields.has(field) || (field === 'executed' && fields.has('execution_results')),
   );
@@ -174,5 +174,5 @@ export const toBatchResult = (
     ...wanted.map((field) => FIELDS[field](outcome, given.positions, fields)),
     ignoredRemarks(given),
     endRemarks(outcome.settled),
-  ) as BatchResult; // the parts of one
+  ) as BatchResult; // assembled from its parts
 };

@@ -17,7 +17,7 @@ import {
 } from '@decision/operations';
 import { toBatchResult } from './answer-batch';
 
-/** Names of fields that `include` asks for. Throws `invalid_request` that lists the valid ones. */
+/** Field names in `include`. Throws `invalid_request` that lists the valid ones. */
 export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInclude> => {
   const reading = readInclude(text);
   if (reading.ok) return reading.fields;
@@ -29,8 +29,8 @@ export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInc
 };
 
 /**
- * Merges records into their instances, runs what is due, re-evaluates their readers, and answers the state of each instance. Throws as a single submission
- * does, with what is committed by then (C96).
+ * Merges records into their instances, runs due rules and flows, re-evaluates their readers, and answers the state of each instance. Throws as a
+ * single submission does, with the instances committed by then (C96).
  */
 export const submitBatch = async (
   context: InstancesContext,
@@ -90,7 +90,7 @@ class Batch {
     return this.progress.outcomes;
   }
 
-  /** Works through chunks of instances, a few at once. Throws the first failure once all work under way has ended. */
+  /** Processes chunks of instances, a few at once. Throws the first failure once all running work has ended. */
   async run(instances: readonly GivenInstance[]): Promise<void> {
     const { progress, work } = this;
     const chunks = chunksByKey(instances, work.context.chunkSize);

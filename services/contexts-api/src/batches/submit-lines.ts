@@ -19,11 +19,11 @@ interface LinesOptions {
   readonly fields: ReadonlySet<BatchInclude>;
   /** Largest line, bytes. */
   readonly lineMaxBytes: number;
-  /** Bytes of the lines of one chunk at most. */
+  /** Maximum size of the lines of one chunk, bytes. */
   readonly chunkBytes: number;
 }
 
-/** Merges records as they arrive, one a line, and runs what is due: chunk by chunk, in memory that the chunks bound (C95). */
+/** Merges records as they arrive, one per line, and runs due rules and flows: chunk by chunk, in memory that the chunks bound (C95). */
 export const submitLines = (work: BatchWork, pieces: AsyncIterable<Buffer>, options: LinesOptions): LinesBatch => {
   const commits = newCommits();
   const cascade = new BatchCascade(work);
@@ -36,7 +36,7 @@ export const submitLines = (work: BatchWork, pieces: AsyncIterable<Buffer>, opti
   };
 };
 
-/** A batch of lines on its way. */
+/** A running batch of lines. */
 interface LinesUnderWay {
   readonly work: BatchWork;
   readonly cascade: BatchCascade;
@@ -72,7 +72,7 @@ async function* answerChunks(
     await worker.ended();
     throw error instanceof ServiceError ? withCommits(error, commits) : error;
   } finally {
-    // Also where nobody takes the answers any more.
+    // Even if nobody consumes the answers any more.
     worker.stop();
     await worker.ended();
     await (isWhole ? cascade.run() : cascade.runPart());
@@ -87,7 +87,7 @@ interface UnderWay {
 const overlap = (some: ReadonlySet<string>, others: ReadonlySet<string>): boolean =>
   [...some].some((id) => others.has(id));
 
-/** Works on several chunks at once, but on those that name the same instance one after the other. */
+/** Processes several chunks at once, but chunks that name the same instance one after the other. */
 class ChunkWorker {
   private readonly underWay = new Set<UnderWay>();
   private isStopped = false;
@@ -98,12 +98,12 @@ class ChunkWorker {
     private readonly collections: ReturnType<typeof toCollections>,
   ) {}
 
-  /** Chunks must be given in their order: each waits for those before it that share an instance with it. */
+  /** Chunks must be given in order: each waits for earlier ones that share an instance with it. */
   work({ firstPosition, lines }: LineChunk): Promise<ChunkAnswer> {
     const records = lines.map(readLine);
     const grouped = groupRecords(this.batch.work.definition.model, records, this.collections, {
       firstPosition,
-      // The chunk bounds them; the answer may be streamed, and then lists them all.
+      // The chunk already bounds the rejections; the answer may be streamed, and then lists them all.
       rejectionBytes: Infinity,
     });
     const ids = new Set(grouped.instances.map(({ instanceId }) => instanceId));
@@ -115,12 +115,12 @@ class ChunkWorker {
     return answer;
   }
 
-  /** Begins nothing more. */
+  /** Prevents further chunks from starting. */
   stop(): void {
     this.isStopped = true;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no work is running any more. */
   async ended(): Promise<void> {
     await Promise.all([...this.underWay].map(({ done }) => done));
   }
@@ -154,9 +154,9 @@ class ChunkWorker {
 
 /** Some records of a batch of lines. */
 export interface LineChunk {
-  /** Position in the batch of the first. */
+  /** Position of the first record in the batch. */
   readonly firstPosition: number;
-  /** Not yet read as JSON. */
+  /** Lines not yet parsed as JSON. */
   readonly lines: readonly Buffer[];
   readonly bytes: number;
 }
@@ -173,8 +173,9 @@ const LINE_BREAK = 0x0a;
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 
 /**
- * Divides a body of one record a line into chunks, each as soon as it is complete. Blank lines are passed over; the last line need not end. A body
- * that breaks off throws before its last, half line is looked at. Throws `payload_too_large` for a line above the limit, and what reading throws.
+ * Divides a body of one record per line into chunks, each as soon as it is complete. Blank lines are skipped; the last line needs no line break.
+ * A body that breaks off throws before its last, incomplete line is parsed. Throws `payload_too_large` for a line above the limit, and any error
+ * of reading the body.
  */
 export async function* chunkLines(
   pieces: AsyncIterable<Buffer>,
@@ -186,7 +187,7 @@ export async function* chunkLines(
 }
 
 class LineCutter {
-  /** The line that has begun. */
+  /** The incomplete current line. */
   private begun: Buffer[] = [];
   private begunBytes = 0;
   private lines: Buffer[] = [];
@@ -246,7 +247,7 @@ const lineTooLarge = (position: number, limitBytes: number): ServiceError =>
     { index: position, limit_bytes: limitBytes, limit_name: limits.itemMaxBytes.env },
   );
 
-/** The record of a line, or why there is none. */
+/** The record of a line, or the reason why there is none. */
 export const readLine = (line: Buffer): unknown => {
   try {
     return parseJsonLine(line);

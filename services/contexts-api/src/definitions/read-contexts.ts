@@ -48,7 +48,7 @@ export const listContexts = (
     return { data: contexts.map(toListItem), next_cursor: nextCursor };
   });
 
-/** A context with the rules and contexts around it that the access sees. Throws `context_not_found`. */
+/** A context with the related rules and contexts that the access sees. Throws `context_not_found`. */
 export const getContext = async (
   { database }: Pick<DefinitionsContext, 'database'>,
   access: WorkspaceAccess,
@@ -82,7 +82,7 @@ const named = <Fact extends { readonly key: string; readonly name?: string | und
   name: fact.name ?? fact.key,
 });
 
-/** A schema in which every fact has a name: its key where none was given. */
+/** A schema in which every fact has a name: its key by default. */
 export const withNames = ({ base, derived }: ContextSchema): ContextSchema => ({
   base: base.map(named),
   ...(derived === undefined ? {} : { derived: derived.map(named) }),
@@ -114,11 +114,11 @@ const toListItem = (record: ListedContext): ContextListItem => ({
   relationships_count: record.relationships,
 });
 
-/** A rule or flow that names the context, with the fields of the version that the binding means. */
+/** A rule or flow that names the context, with the fields of the version that the binding selects. */
 interface BoundAssetToShow {
   readonly record: BoundAssetRecord;
   readonly fields: AssetInterface | undefined;
-  /** Of a flow; undefined where it is not visible. */
+  /** Only for flows; undefined if it is not visible. */
   readonly origin: OriginRule | undefined;
 }
 
@@ -176,7 +176,7 @@ export const toOutgoing = (relationship: RelationshipRecord, target: ContextReco
   target_context: namesOf(target),
 });
 
-/** The relationships of a context to contexts that are visible, and of those to it. */
+/** The relationships of a context from and to visible contexts. */
 const toRelationships = (
   record: ContextRecord,
   { contexts, relationships }: StoredContextWorld,

@@ -34,14 +34,14 @@ import {
 import { toOutgoing } from './read-contexts';
 import { changeSeenWorld, keptFormulas, loadSeenWorld, requireSavable, requireValid, type SeenWorld } from './savable';
 
-/** Until when a change of definitions may take steps, epoch ms. */
+/** Time limit for the steps of a change of definitions, epoch ms. */
 interface StepsUntil {
   readonly deadline: number;
 }
 
 /**
- * Relates a visible context to another. The relationship comes into being once the links of all instances are made (C154): where there are too many of
- * them for one request, the next one goes on behind it. Asked for again it is answered as it is. Throws `context_not_found`, `context_invalid`,
+ * Relates a visible context to another. The relationship exists once the links of all instances are made (C154): if there are too many for one
+ * request, the next request continues. A repeated request answers the existing relationship. Throws `context_not_found`, `context_invalid`,
  * `relationship_name_taken`, `deadline_exceeded`.
  */
 export const createRelationship = async (
@@ -81,7 +81,7 @@ interface RelationshipToMake {
   readonly key: ForeignKeyName;
 }
 
-/** Stores a relationship whose links are made; has them made first where they are not, and answers undefined. */
+/** Stores a relationship whose links are made; if they are not, requests their creation and answers undefined. */
 const relate = async (
   transaction: Transaction,
   access: WorkspaceAccess,
@@ -126,7 +126,7 @@ const nameTaken = (name: string): ServiceError =>
     { name },
   );
 
-/** Throws `context_not_found`, `relationship_not_found`, and `context_invalid` where formulas read it. */
+/** Throws `context_not_found`, `relationship_not_found`, and `context_invalid` if formulas read the relationship. */
 export const deleteRelationship = async (
   { database }: DefinitionsContext,
   access: WorkspaceAccess,
@@ -154,8 +154,8 @@ export const deleteRelationship = async (
 };
 
 /**
- * Deletes a context. It and its instances are gone for everybody once this answers; their data is removed afterwards, by upkeep (C160, C161). Throws
- * `context_not_found`, and `context_in_use` where formulas of others read it.
+ * Deletes a context. It and its instances are gone for every caller once this answers; their data is removed afterwards, by upkeep (C160, C161).
+ * Throws `context_not_found`, and `context_in_use` if formulas of others read it.
  */
 export const deleteContext = async (
   { database }: DefinitionsContext,
@@ -188,7 +188,7 @@ export const deleteContext = async (
   });
 };
 
-/** Throws `context_in_use` where hidden rules are bound to a context, or hidden contexts related to it: deleting it would change them (V12). */
+/** Throws `context_in_use` if hidden rules are bound to a context, or hidden contexts related to it: deleting it would change them (V12). */
 const requireNothingHidden = async (
   transaction: Transaction,
   { id, slug, whole, visible }: SeenWorld & { readonly id: string; readonly slug: string },
@@ -209,7 +209,7 @@ const requireNothingHidden = async (
   throw new ServiceError('context_in_use', message, { contexts: [] });
 };
 
-/** Slugs of contexts that would not compile if one were not there. */
+/** Slugs of contexts that would not compile without the given one. */
 const brokenWithout = (id: string, { contexts, relationships }: ContextWorld): readonly string[] => {
   const rest = {
     contexts: new Map([...contexts].filter(([other]) => other !== id)),
@@ -218,12 +218,12 @@ const brokenWithout = (id: string, { contexts, relationships }: ContextWorld): r
   return [...rest.contexts.values()].filter((other) => !compileContext(other, rest).ok).map(({ slug }) => slug);
 };
 
-/** Instances that one step links: their rows are held until its transaction ends. */
+/** Instances linked per step: their rows are locked until its transaction ends. */
 const STEP = 1_000;
-/** Links that one step deletes. */
+/** Links deleted per step. */
 const DROP_STEP = 10_000;
 
-/** One step of the work that a foreign key needs (C154); answers whether that was the last. */
+/** One step of the work that a foreign key needs (C154); answers whether it was the last. */
 const takeStep = async (transaction: Transaction, key: ForeignKeyName): Promise<boolean> => {
   const progress = await lockForeignKey(transaction, key);
   if (progress === undefined || progress.state === 'ready') return true;
@@ -243,10 +243,13 @@ const takeStep = async (transaction: Transaction, key: ForeignKeyName): Promise<
   return isLast;
 };
 
-/** Steps that collided with writes, in a row, before it is left to a later attempt. */
+/** Maximum number of consecutive steps that collide with writes, before the work is left to a later attempt. */
 const MOST_COLLISIONS = 5;
 
-/** Does the work that a foreign key needs, step by step; every step is kept, so that a later request continues behind it. Throws `deadline_exceeded`. */
+/**
+ * Does the work that a foreign key needs, step by step; every step is committed, so that a later request continues there. Throws
+ * `deadline_exceeded`.
+ */
 export const finishForeignKey = async (
   database: Database,
   access: WorkspaceAccess,

@@ -16,8 +16,8 @@ const toInvalid = (slug: string, problems: readonly ContextProblem[]): ServiceEr
   );
 
 /**
- * The model of a context in the world as it is to be. The contexts that are related to it directly are checked too, since they may read what
- * changes. Throws `context_invalid` that lists every problem.
+ * The model of a context in the world after the change. Directly related contexts are checked too, since they may read what changes. Throws
+ * `context_invalid` that lists every problem.
  */
 export const requireValid = (contextId: string, world: ContextWorld): ContextModel => {
   const definition = world.contexts.get(contextId);
@@ -37,7 +37,7 @@ export const requireValid = (contextId: string, world: ContextWorld): ContextMod
   return compilation.model;
 };
 
-/** The definitions of a workspace, and those of them that a definer sees. The same object where the definer sees everything. */
+/** All definitions of a workspace, and those that a definer sees. The same object if the definer sees everything. */
 export interface SeenWorld {
   readonly whole: ContextWorld;
   readonly visible: ContextWorld;
@@ -52,7 +52,7 @@ export const loadSeenWorld = async (
   return { whole: toWorld(await asWorkspace(transaction, () => loadContextWorld(transaction))), visible };
 };
 
-/** Both worlds after a change of what the definer sees. */
+/** Both worlds after a change within the definer's view. */
 export const changeSeenWorld = (
   { whole, visible }: SeenWorld,
   change: (world: ContextWorld) => ContextWorld,
@@ -62,8 +62,8 @@ export const changeSeenWorld = (
 };
 
 /**
- * The model of a context in the worlds as they are to be. What is new in it reads only what the definer sees (V7); `kept` are places of formulas that were
- * there before. A problem that only the whole world has is told without what it is about (V12). Throws `context_invalid`.
+ * The model of a context in the worlds after the change. Its new parts read only what the definer sees (V7); `kept` are positions of formulas
+ * that existed before. A problem that occurs only in the whole world is reported without its subject (V12). Throws `context_invalid`.
  */
 export const requireSavable = (
   contextId: string,
@@ -89,7 +89,7 @@ const HIDDEN_PROBLEM: ContextProblem = {
   message: 'Something that this key does not see is related to the context and could not be evaluated then.',
 };
 
-/** Places of the formulas of a schema that were in another one under the same name. */
+/** Positions of the formulas of a schema that another schema has under the same name. */
 export const keptFormulas = (before: ContextSchema, after: ContextSchema): ReadonlySet<string> => {
   const expressions = new Map(fieldsOf(before).map(({ field }) => [field.key, field.expression]));
   return new Set(

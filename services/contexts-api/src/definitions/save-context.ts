@@ -43,7 +43,7 @@ import {
 import { toSavedContext, withNames } from './read-contexts';
 import { changeSeenWorld, keptFormulas, loadSeenWorld, requireSavable, requireValid } from './savable';
 
-/** Slugs that paths of the API use otherwise. */
+/** Slugs that are reserved by paths of the API. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(['batch']);
 const MOST_SLUG_ATTEMPTS = 100;
 const SLUG_LENGTH = 190;
@@ -55,8 +55,8 @@ const contextSlugOf = (name: string): string => {
 };
 
 /**
- * Creates a context. Sent again by the same identity it answers the one that is there (C156). Throws `context_invalid`, `context_slug_taken`,
- * `invalid_request`.
+ * Creates a context. A repeated request by the same identity answers the existing context (C156). Throws `context_invalid`,
+ * `context_slug_taken`, `invalid_request`.
  */
 export const createContext = async (
   { database, newId }: DefinitionsContext,
@@ -101,7 +101,7 @@ export const createContext = async (
 
 const UUID_FORM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Throws `invalid_request` for a slug that paths would take for something else. */
+/** Throws `invalid_request` for a slug that paths would interpret differently. */
 const requireFreeForm = (slug: string): void => {
   if (!RESERVED_SLUGS.has(slug) && !UUID_FORM.test(slug)) return;
   const message = `must be neither ${[...RESERVED_SLUGS].map((word) => `"${word}"`).join(', ')} nor of the form of an id`;
@@ -118,17 +118,17 @@ const slugTaken = (slug: string): ServiceError =>
 const isSeen = ({ userGroups: own }: WorkspaceAccess, { userGroups }: ContextRecord): boolean =>
   own === undefined || userGroups.some((group) => own.includes(group));
 
-/** Whether a stored context is what these settings would make. */
+/** Whether a stored context equals the one that these settings would create. */
 const hasSettings = (context: ContextRecord, settings: ContextSettings): boolean =>
   (Object.keys(settings) as (keyof ContextSettings)[]).every((key) =>
-    // the keys of the settings are their type's keys
+    // the keys of the settings are those of their type
     sameValue(
       key === 'schema' ? withNames(context.schema) : context[key],
       key === 'schema' ? withNames(settings.schema) : settings[key],
     ),
   );
 
-/** Changes a context; its instances stay. Throws `context_not_found`, `context_invalid`, `context_change_refused`, `invalid_request`. */
+/** Changes a context; its instances are kept. Throws `context_not_found`, `context_invalid`, `context_change_refused`, `invalid_request`. */
 export const updateContext = async (
   { database, directory }: DefinitionsContext,
   access: WorkspaceAccess,
@@ -204,7 +204,7 @@ const changeRefused = ({ definition }: ContextModel, refusals: ReturnType<typeof
     { refusals },
   );
 
-/** Settings in the folder that a request names, by id or by name. Throws `invalid_request` where no such folder is visible. */
+/** Settings with the folder that a request names, by id or by name. Throws `invalid_request` if no such folder is visible. */
 const inFolder = async (
   transaction: Transaction,
   settings: ContextSettings,
@@ -225,8 +225,9 @@ const collectionsOf = ({ base }: ContextSchema): readonly string[] =>
   base.flatMap(({ values_collection: name }) => name ?? []);
 
 /**
- * Writes down whose view of each collection counts that a saved context limits facts to: that of the key which named it first (V8). Throws `context_invalid`
- * where a restricted key names one of which it sees no member; to it, a hidden collection and none are the same.
+ * Stores whose view applies to each collection that a saved context limits facts to: that of the key which named it first (V8). Throws
+ * `context_invalid` if a restricted key names a collection of which it sees no member; to such a key, a hidden collection and a missing one are
+ * the same.
  */
 const saveCollections = async (
   transaction: Transaction,

@@ -6,7 +6,7 @@ import { type Readiness } from '@decision/service-kit';
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
   readonly cacheStatus: () => CacheStatus;
-  /** Undefined where no broker is configured. */
+  /** Undefined if no broker is configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface HealthBody {
   readonly broker: { readonly enabled: boolean; readonly ready: boolean; readonly partitions: number };
 }
 
-/** The process is alive; the body says what it can reach. */
+/** The process is alive; the body says which dependencies it can reach. */
 export const readHealth = async ({ pingDatabase, cacheStatus, requesterStatus }: HealthSource): Promise<HealthBody> => {
   const database = await answers(pingDatabase());
   const requester = requesterStatus();
@@ -34,7 +34,7 @@ export const readHealth = async ({ pingDatabase, cacheStatus, requesterStatus }:
   };
 };
 
-/** Ready once the database answers and, where there is a broker, replies can arrive. Facts are merged without a broker too. */
+/** Ready once the database answers and, if a broker is configured, replies can arrive. Facts are merged without a broker too. */
 export const readReadiness = async ({ pingDatabase, requesterStatus }: HealthSource): Promise<Readiness> => {
   if (!(await answers(pingDatabase()))) return { ready: false, reason: 'The database cannot be reached.' };
   const requester = requesterStatus();

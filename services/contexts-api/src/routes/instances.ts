@@ -59,7 +59,7 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
     origin: originOf(asked.identity, asked.context, context.timeoutMs),
   });
   const name = async (asked: Asked): Promise<NamedInstance> => nameIn(asked, await open(asked));
-  /** For what admits the instance: that asks whether the context is still the one that this process knows. */
+  /** For calls that admit the instance: admission checks whether the context is still the one that this process knows. */
   const admitting = <T>(asked: Asked, work: (named: NamedInstance) => Promise<T>): Promise<T> =>
     withContext(context.directory, accessOf(asked.identity), asked.params['slug'] ?? '', (opened) =>
       work(nameIn(asked, opened)),
@@ -115,7 +115,7 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
   ];
 };
 
-/** The origin of what a request asks for. */
+/** The origin of the work of a request. */
 const originOf = (
   identity: Identity,
   { requestId, traceparent, receivedAt }: Pick<RequestContext, 'requestId' | 'traceparent' | 'receivedAt'>,

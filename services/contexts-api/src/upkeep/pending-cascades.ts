@@ -21,9 +21,9 @@ export interface PendingCascadesContext {
   readonly database: Database;
   readonly directory: ContextDirectory;
   readonly operate: OperateContext;
-  /** How long one piece of work may take, ms. */
+  /** Time limit of one piece of work, ms. */
   readonly timeoutMs: number;
-  /** Instances that one transaction merges at most. */
+  /** Maximum number of instances that one transaction merges. */
   readonly chunkSize: number;
   /** Epoch ms. */
   readonly now: () => number;
@@ -32,15 +32,15 @@ export interface PendingCascadesContext {
   readonly onEvent: (event: PendingCascadesEvent) => void;
 }
 
-/** Instances with pending cascades were taken. The name of the event is a label of a metric. */
+/** Reports instances whose pending cascades were taken. The name of the event is a label of a metric. */
 export interface PendingCascadesEvent {
   readonly type: 'instances_untold';
   readonly count: number;
 }
 
 /**
- * Finishes pending cascades of instances that are gone or were taken over (C120, ADR 30), for as long as one piece of work may take; answers whether
- * there may be more. Requests that wait in a line go first.
+ * Finishes pending cascades of instances that are gone or were taken over (C120, ADR 30), within the time limit of one piece of work; answers
+ * whether there may be more. Requests waiting in a line take precedence.
  */
 export const finishPendingCascades = async (
   context: PendingCascadesContext,
@@ -77,7 +77,7 @@ const finishForContext = async (context: PendingCascadesContext, taken: readonly
     now: beganAt,
     deadline: beganAt + timeoutMs,
   };
-  // Instances whose work was due when the operation was taken over; those that are gone are skipped.
+  // Instances whose work was due at the takeover of the operation; those that are gone are skipped.
   const given = taken.map(({ instanceId }) => ({ instanceId, facts: {} }));
   const { failures } = await operate(context.operate, { context: found.source, origin, given, mode: 'dependent' });
   const ids = given.map(({ instanceId }) => instanceId).filter((id) => !failures.has(id));

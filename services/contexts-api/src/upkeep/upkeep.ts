@@ -19,43 +19,43 @@ import { finishPendingCascades, type PendingCascadesContext, type PendingCascade
 
 interface UpkeepContext extends PendingCascadesContext {
   readonly onEvent: (event: UpkeepEvent) => void;
-  /** Whether the process has just started and reaches no worker yet: what is pending is left to others meanwhile. Default: never. */
+  /** Whether the process has just started and reaches no worker yet: pending work is left to others until then. Default: never. */
   readonly isStarting?: () => boolean;
 }
 
 type UpkeepEvent =
   /** Rows that the steps of one round deleted. */
   | ({ readonly type: 'instances_expired' } & SweptRows)
-  /** How far a deleted context is removed after the steps of one round, and the rows that they removed. */
+  /** Progress in removing a deleted context after the steps of one round, and the rows that they removed. */
   | ({ readonly type: 'context_removal' } & ContextRemoval)
   | { readonly type: 'operations_taken_over'; readonly count: number }
   | PendingCascadesEvent;
 
 /** A background task. */
 export interface Upkeep {
-  /** Does one round, and answers whether there is more to do at once; for tests. */
+  /** Does one round, and answers whether there is more to do immediately; for tests. */
   round(): Promise<boolean>;
-  /** Ends it, after the step that is under way. Idempotent. */
+  /** Ends the task after the current step. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Rows that one statement takes at most. */
+/** Maximum number of rows per statement. */
 const MOST_AT_ONCE = 500;
-/** Bounds of one step of a sweep or a removal: well below a second of work, so that no statement times out and nobody waits long. */
+/** Limits of one step of a sweep or a removal: well below a second of work, so that no statement times out and nobody waits long. */
 const SWEEP_STEP: StepBounds = { rows: MOST_AT_ONCE, history: 5_000, bytes: 33_554_432 };
 const REMOVAL_STEP = { rows: 2_000, bytes: 33_554_432 };
-/** Steps of each kind in one round, so that what is urgent does not wait until the last row of something large is gone. */
+/** Steps of each kind in one round, so that urgent work does not wait until the last row of a large removal is gone. */
 const MOST_STEPS = 20;
-/** Rows of what steps of flows wrote that one statement forgets, and for how long a step that runs again writes nothing twice (CN-107). */
+/** Maximum number of recorded writes of flow steps that one statement deletes, and how long a repeated step writes nothing twice (CN-107). */
 const WRITES_AT_ONCE = 2_000;
 const STEP_LIFE_MS = 86_400_000;
-/** Operations that are taken over at once; each holds as many instances as a chunk of a batch. */
+/** Maximum number of operations taken over at once; each holds as many instances as a chunk of a batch. */
 const MOST_OPERATIONS = 10;
 
 /**
- * Looks after what was left behind: operations whose owner is silent are taken over (C147), instances that have expired and the data of deleted contexts
- * are removed in bounded steps (C107, C161, ADR 29), pending cascades are finished (C120), links that are not all made are made, tickets of the dead are taken
- * away, and so is what steps of flows wrote long ago (CN-107).
+ * Cleans up leftovers: takes over operations whose owner is silent (C147), removes expired instances and the data of deleted contexts in bounded
+ * steps (C107, C161, ADR 29), finishes pending cascades (C120) and incomplete links, and removes tickets of dead processes and old recorded
+ * writes of flow steps (CN-107).
  */
 export const startUpkeep = (context: UpkeepContext, periodMs: number): Upkeep => {
   let stopped = false;
@@ -96,7 +96,7 @@ export const startUpkeep = (context: UpkeepContext, periodMs: number): Upkeep =>
   };
 };
 
-/** Takes some steps through the expired instances; answers whether there may be more. */
+/** Does some steps on the expired instances; answers whether there may be more. */
 const sweep = async ({ database, onEvent }: UpkeepContext, isStopped: () => boolean): Promise<boolean> => {
   const gone = { instances: 0, history: 0 };
   try {
@@ -112,7 +112,7 @@ const sweep = async ({ database, onEvent }: UpkeepContext, isStopped: () => bool
   }
 };
 
-/** Takes some steps of the removals of deleted contexts; answers whether there may be more. */
+/** Does some steps of the removals of deleted contexts; answers whether there may be more. */
 const removeContexts = async ({ database, onEvent }: UpkeepContext, isStopped: () => boolean): Promise<boolean> => {
   const removals = new Map<string, ContextRemoval>();
   try {
@@ -128,7 +128,7 @@ const removeContexts = async ({ database, onEvent }: UpkeepContext, isStopped: (
   }
 };
 
-/** Forgets what steps of flows wrote so long ago that none runs again; answers whether there may be more. */
+/** Deletes recorded writes of flow steps that are too old to run again; answers whether there may be more. */
 const forgetWrites = async ({ database }: UpkeepContext, isStopped: () => boolean): Promise<boolean> => {
   for (let steps = 0; steps < MOST_STEPS && !isStopped(); steps += 1) {
     const forgotten = await forgetEntityWrites(database, { ageMs: STEP_LIFE_MS, most: WRITES_AT_ONCE });
@@ -160,9 +160,9 @@ const takeOver = async (context: UpkeepContext): Promise<void> => {
 };
 
 /**
- * Frees the instances of an operation whose owner fell silent, under their new fences, which the former owner does not have. Its merge is committed,
- * so what is left is to run what is due now and to re-evaluate their readers: the same commit marks them, so that another process does both (C120) if this
- * one dies.
+ * Releases the instances of an operation whose owner fell silent, under their new fences, which the former owner does not have. Its merge is
+ * committed, so the remaining work is to run what is due now and to re-evaluate their readers: the same commit marks them, so that another
+ * process does both (C120) if this one dies.
  */
 export const resume = (database: Database, { workspaceId, contextId, held }: TakenOperation): Promise<void> =>
   database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
@@ -170,7 +170,7 @@ export const resume = (database: Database, { workspaceId, contextId, held }: Tak
     await markPendingCascades(transaction, contextId, [...held.fences.keys()], 0);
   });
 
-/** Counts what upkeep does and logs what takes long: one line for the steps of a round, not for each. */
+/** Counts the work of upkeep and logs slow work: one line for the steps of a round, not one per step. */
 export const createUpkeepObserver = (
   metrics: Metrics,
   logger: Pick<Logger, 'info'>,

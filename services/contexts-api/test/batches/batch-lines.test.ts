@@ -43,7 +43,7 @@ const sendForLines = async (body: string, options: Parameters<typeof send>[1] = 
   return { status, type, entries };
 };
 
-/** A batch whose body is sent in parts, by hand. */
+/** A batch whose body the test sends in parts. */
 const openBatch = (context = slug) => {
   const sending = request(urlOf(context), {
     method: 'POST',
@@ -251,7 +251,7 @@ it('C95: holds no more of a body than its chunks: the client is held back while 
       before = taken;
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
-    // A part of the 40 MB: the chunks, and as much again for buffers of sockets.
+    // A fraction of the 40 MB: the chunks, and as much again for socket buffers.
     expect(taken).toBeLessThan(16_000_000);
   } finally {
     open();

@@ -92,7 +92,7 @@ it('sends a worker the instances of a key together: four keys a chunk, or those 
   const answer = await send(records);
   expect(answer.body).toMatchObject({ accepted: 200, executed: 200 });
   expect(resultsOf(answer).map(({ instance_id }) => instance_id)).toEqual(records.map(({ order_id }) => order_id));
-  // 20 chunks of 10; with instances in the order of the records they send some 150.
+  // 20 chunks of 10; with instances in the order of the records there would be some 150 messages.
   expect(api.workers.messages.length).toBeLessThanOrEqual(20 * 4 + 3 * 4);
 });
 

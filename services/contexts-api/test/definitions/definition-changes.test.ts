@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { type Answer, type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
 import { CUSTOMERS, LEVEL, ORDERS } from '../operations/order-contexts';
 
-/** Orders without a rule: nothing but what is under test happens to them. */
+/** Orders without a rule: only the behaviour under test affects them. */
 const PLAIN = { ...ORDERS, schema: { base: ORDERS.schema.base } };
 const SPENT = [{ key: 'spent', expression: "sum($orders, 'total')" }];
 
@@ -116,7 +116,7 @@ it('C154: a relationship that is deleted and made again has the links of the fac
   expect(await relate()).toMatchObject({ status: 200 });
   await sumOrders();
   expect([await spent('c-1'), await spent('c-2')]).toEqual([5, 10]);
-  // Also where upkeep has come in between.
+  // Even if upkeep has run in between.
   const again = (await api.call('GET', `/admin/contexts/${customers.id}/relationships`)).body['outgoing'];
   await unrelate({ status: 200, body: (again as Record<string, unknown>[])[0] ?? {} });
   await order('o-2', { customer_id: 'c-2' });

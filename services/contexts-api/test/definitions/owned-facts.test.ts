@@ -1,7 +1,7 @@
 import { updateAsset } from '@decision/persistence';
 import { type ContextsApiUnderTest, type RuleTableParts, startContextsApi } from '../contexts-api-under-test';
 
-/** A note for totals above 100, and none at all for others. */
+/** A note for totals above 100, and none for others. */
 const NOTING: RuleTableParts = {
   inputs: [{ key: 'total', name: 'Total', type: 'number' }],
   outputs: [{ key: 'note', name: 'Note', type: 'string' }],
@@ -22,7 +22,7 @@ const BILLS = {
     ],
   },
 };
-/** So long that a process, which is only held up, renews no lease that a test has ended. */
+/** So long that a process that is only delayed renews no lease that a test has ended. */
 const LEASE_MS = 3_600_000;
 
 let one: ContextsApiUnderTest;
@@ -94,7 +94,7 @@ describe('C66: what a client submitted since', () => {
     expect(results).toMatchObject([{ state: { note: 'of the rule' } }, { state: { note: 'mine' } }]);
     await batch([{ id: 'a', total: 1 }, { id: 'b', total: 1 }]); // prettier-ignore
     expect((await show('a'))['state']).toEqual({ id: 'a', total: 1, note: 'mine' });
-    expect((await show('b'))['state']).toEqual({ id: 'b', total: 1 }); // the rule decided after it was given
+    expect((await show('b'))['state']).toEqual({ id: 'b', total: 1 }); // the rule decided after the fact was given
   });
 
   it('stays where another process takes the operation over', async () => {

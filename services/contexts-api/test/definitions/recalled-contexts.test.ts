@@ -23,7 +23,7 @@ let id: string;
 let made = 0;
 const submit = (facts: object, at = api) => at.call('POST', `/contexts/${slug}/o-1`, facts);
 
-/** The context has been submitted to, so that the process recalls it. */
+/** Submits to the context, so that the process recalls it. */
 beforeEach(async () => {
   made += 1;
   const { body } = await other.call('POST', '/admin/contexts', { ...PLAIN, name: `Orders ${made}` });

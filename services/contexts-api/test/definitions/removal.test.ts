@@ -6,9 +6,9 @@ import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-und
 import { CUSTOMERS, ORDERS } from '../operations/order-contexts';
 
 const INSTANCES = 6_000;
-/** So much that one round of upkeep does not remove it all. */
+/** More than one round of upkeep removes. */
 const HISTORY_OF_EACH = 12;
-/** Rows of one table that a transaction may delete here: the database refuses more. */
+/** Maximum number of rows of one table that a transaction may delete here: the database refuses more. */
 const MOST = 5_000;
 const TRACKED = { ...ORDERS, schema: { base: ORDERS.schema.base } };
 
@@ -94,7 +94,7 @@ it('C160, C161: a context of many instances is gone when its deletion is answere
   };
   expect(await submit('o-1', { country: 'DE', total: 7 })).toMatchObject({ body: { is_new: true } });
   await seesItsOwn();
-  // The first process is gone after one round; another one goes on.
+  // The first process is gone after one round; another one continues.
   expect(await beside.upkeep.round()).toBe(true);
   const left = await rowsOf(former.id);
   expect(left).toBeGreaterThan(0);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const makeContext = async (context: object): Promise<{ readonly slug: string; readonly id: string }> => {
-  const name = `Context ${(made += 1)}`; // the same again would be the same context (C156)
+  const name = `Context ${(made += 1)}`; // a repeated request would answer the same context (C156)
   const { body } = await api.call('POST', '/admin/contexts', { ...context, name });
   return { slug: String(body['slug']), id: String(body['id']) };
 };
@@ -31,7 +31,7 @@ interface Step {
   readonly signal?: AbortSignal;
 }
 
-/** Asks what an entity node asks, in a flow that is solved directly. */
+/** Makes the call of an entity node in a flow that is solved directly. */
 const ask = (
   fields: object,
   inputs: Readonly<Record<string, unknown>>,
@@ -64,7 +64,7 @@ const asOwner = async (sql: string): Promise<void> => {
   await client.query(sql).finally(() => client.end());
 };
 
-/** Has an instance held by an operation until `free` is called. */
+/** Lets an operation hold an instance until `free` is called. */
 const hold = async (id: string): Promise<{ free(): void; readonly answer: Promise<unknown> }> => {
   await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
   let free = (): void => undefined;

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 beforeEach(async () => {
   const schema = { ...ORDERS.schema, base: FACTS };
-  const name = `Orders ${(contexts += 1)}`; // the same again would be the same context (C156)
+  const name = `Orders ${(contexts += 1)}`; // a repeated request would answer the same context (C156)
   const { body } = await api.call('POST', '/admin/contexts', { ...ORDERS, name, schema, on_schema_mismatch: 'store' });
   slug = String(body['slug']);
   contextId = String(body['id']);
@@ -39,13 +39,13 @@ beforeEach(async () => {
 const submit = (id: string, facts: unknown) => api.call('POST', `/contexts/${slug}/${id}`, facts);
 const ORDER = { country: 'NL', total: 200 };
 
-/** A rule outside of every context; answers how a flow uses it. */
+/** A rule without a context; answers how a flow uses it. */
 const makeRule = async (name: string, table: RuleTableParts): Promise<FlowUse> => {
   const id = await api.bindRule('nowhere', name, table);
   return { kind: 'rule', slug: name, selector: 'latest', asset_id: id, version_id: await api.publish(id, table) };
 };
 
-/** Answers the discount that its origin decides as a fact of another name. */
+/** Answers the discount that its origin decides, as a fact with another name. */
 const pricing = (use: FlowUse): FlowParts => ({
   graph: {
     nodes: [
@@ -59,7 +59,7 @@ const pricing = (use: FlowUse): FlowParts => ({
   uses: [use],
 });
 
-/** Asks somebody for a score before it answers. */
+/** Calls the outside for a score before it answers. */
 const asking = (use: FlowUse): FlowParts => ({
   graph: {
     nodes: [
@@ -187,7 +187,7 @@ describe('a bound flow', () => {
     });
     const { body } = await submit('o-1', {});
     expect(body['state']).toMatchObject({ score: 20 });
-    expect(body['state']).not.toHaveProperty('price'); // it owned it, and answers it no more
+    expect(body['state']).not.toHaveProperty('price'); // the flow owned the fact, and no longer answers it
     expect(body['cascaded']).toMatchObject([{ status: 'solved', cleared: ['price'] }]);
   });
 

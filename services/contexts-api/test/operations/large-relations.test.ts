@@ -4,7 +4,7 @@ import { CUSTOMERS, LEVEL, ORDERS } from './order-contexts';
 
 /** Many more than one statement follows. */
 const MANY = 12_000;
-/** Bytes of each of {@link MANY}, most of them in a fact that no formula reads: together more than are read as a list. */
+/** Bytes of each of {@link MANY}, most of them in a fact that no formula reads: together more than is read as a list. */
 const NOTE_BYTES = 1_500;
 const FORMULAS = {
   spent: "sum($orders, 'total')",
@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => api.stop());
 
-/** Orders `o-00001` of total 1 and so on, as submissions would have left them. */
+/** Orders `o-00001` of total 1 and so on, as if they had been submitted. */
 const makeOrders = async (contextId: string): Promise<void> => {
   const client = new Client({ connectionString: api.databaseUrl });
   await client.connect();

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const makeContext = async (context: object): Promise<{ readonly slug: string; readonly id: string }> => {
-  const name = `Context ${(made += 1)}`; // the same again would be the same context (C156)
+  const name = `Context ${(made += 1)}`; // a repeated request would answer the same context (C156)
   const { body } = await api.call('POST', '/admin/contexts', { ...context, name });
   return { slug: String(body['slug']), id: String(body['id']) };
 };
@@ -80,7 +80,7 @@ const passing = async (...keys: string[]): Promise<FlowUse> => {
 type Node = { readonly ref: string; readonly type: string } & Readonly<Record<string, unknown>>;
 type Connection = readonly [from: string, output: string, to: string, input: string];
 
-/** A flow between an origin, which takes these fields, and a result. */
+/** A flow between an origin with these input fields and a result. */
 const flowOf = async (
   fields: readonly string[],
   nodes: readonly Node[],
@@ -94,7 +94,7 @@ const flowOf = async (
         { ref: 'in', type: 'origin', rule: use.slug, version: 'latest' },
         ...nodes,
         { ref: 'out', type: 'result' },
-      ] as FlowParts['graph']['nodes'], // the types of nodes are those of the document
+      ] as FlowParts['graph']['nodes'], // the node types are those of the document
       connections: connections.map(([from, output, to, input]) => ({ from, output, to, input })),
     },
     inputs: fields.map((key) => ({ key, name: key, type: key.endsWith('id') ? 'string' : 'number' })),
@@ -104,7 +104,7 @@ const flowOf = async (
   };
 };
 
-/** Books the amount of an order to its account, and answers what is booked there then. */
+/** Books the amount of an order to its account, and answers the resulting balance. */
 const booking = (node: Partial<Node> = {}) =>
   flowOf(
     ['account_id', 'amount'],
@@ -232,7 +232,7 @@ describe('a flow of an operation that writes other instances of its context', ()
   });
 });
 
-/** Takes an order and writes `noted` to its account, and the other way around. */
+/** Binds a flow of orders that writes `noted` to the account, and one of accounts that writes it to the order. */
 const crossing = async () => {
   const write = (entitySlug: string, key: string, other: string) =>
     flowOf(
@@ -296,7 +296,7 @@ describe('operations that wait for each other', () => {
       { order_id: 'o-2', amount: 2 },
     ];
     const beganAt = Date.now();
-    // The second has no account and waits for facts; it is merged in the same transaction as the first, and held only where something is due for it.
+    // The second has no account and waits for facts; it is merged in the first one's transaction, and held only if something is due for it.
     await api.bindRule(orders, `${orders}-due`, {
       inputs: [{ key: 'amount', name: 'Amount', type: 'number' }],
       outputs: [{ key: 'discount', name: 'Discount', type: 'boolean' }],
@@ -332,7 +332,7 @@ describe('operations within operations', () => {
       (node) =>
       node.ref === 'next' ? { ...node, outputs: [{ key: 'id', type: 'string' }, { key: 'amount', type: 'number' }] } : node, // prettier-ignore
     ) as typeof chained.graph.nodes;
-    // A flow of the same context is not run again within itself (C68): two contexts in turn would not be either. So each level has a context.
+    // A flow of the same context does not run again within itself (C68), nor would two contexts that alternate. So each level has a context.
     const levels = await Promise.all(Array.from({ length: 10 }, () => makeContext(ORDERS)));
     for (const [index, level] of levels.entries()) {
       const entitySlug = levels[index + 1]?.slug ?? level.slug;

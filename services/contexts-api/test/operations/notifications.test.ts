@@ -21,7 +21,7 @@ beforeEach(async () => {
     ...{ name, schema: { ...ORDERS.schema, base }, on_schema_mismatch: 'store' },
   });
   slug = String(body['slug']);
-  // The run, its items and its inputs name what it asks to be sent, as in the service.
+  // The run, its items and its inputs identify a notification, as in the service.
   api.workers.answer = ({ path, inputs, onNotifications }) => {
     const run = api.workers.asked.at(-1);
     const name = JSON.stringify([run?.idempotencyRoot, run?.round, path, inputs]);
@@ -34,11 +34,11 @@ afterEach(() => taken());
 
 const ORDER = { country: 'NL', total: 200 };
 const submit = (id: string, facts: unknown) => api.call('POST', `/contexts/${slug}/${id}`, facts);
-/** What waits to be sent, which nobody takes again. */
+/** Takes the pending notifications under a lease that outlasts the test. */
 const taken = async (): Promise<readonly string[]> =>
   (await takeNotifications(api.database, { leaseMs: 3_600_000, most: 100, share: 100, busy: [] })).map(({ id }) => id);
 
-/** Tells somebody, and answers a price of this type. */
+/** Sends a notification, and answers a price of this type. */
 const telling = (use: FlowUse, type: 'number' | 'string' = 'number'): FlowParts => ({
   graph: {
     nodes: [
@@ -66,7 +66,7 @@ const bind = async (type?: 'number' | 'string'): Promise<void> => {
   await api.bindFlow(slug, `${slug}-telling`, telling(use, type));
 };
 
-/** A statement of the owner of the database. */
+/** A statement run as the owner of the database. */
 const asOwner = async (sql: string): Promise<void> => {
   const client = new Client({ connectionString: api.databaseUrl });
   await client.connect();
@@ -124,7 +124,7 @@ it('CN-151: of an operation that lost its fence are not written, and are written
       call.onNotifications?.(all);
     };
     const outputs = await answer({ ...call, onNotifications });
-    // Somebody took the operation over meanwhile, and freed its instance.
+    // Another process has taken the operation over meanwhile, and released its instance.
     if (names.length === 1)
       await asOwner(
         'update context_instances set fence = fence + 1, operation_id = null where operation_id is not null',

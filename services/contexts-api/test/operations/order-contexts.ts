@@ -1,6 +1,6 @@
 import { type RuleTableParts } from '../contexts-api-under-test';
 
-/** Orders: a required total, what rules decide about it, and the customer that they belong to. */
+/** Orders: a required total, the facts that rules decide about it, and the customer of the order. */
 export const ORDERS = {
   name: 'Orders',
   identity_fact: 'order_id',
@@ -17,7 +17,7 @@ export const ORDERS = {
   },
 };
 
-/** Customers: what their orders come to, and what rules decide about that. */
+/** Customers: the sum of their orders, and the facts that rules decide about it. */
 export const CUSTOMERS = {
   name: 'Customers',
   identity_fact: 'customer_id',
@@ -52,7 +52,7 @@ export const TIER: RuleTableParts = {
   ],
 };
 
-/** The level of a customer who spent much. */
+/** The level of a customer who has spent a lot. */
 export const LEVEL: RuleTableParts = {
   inputs: [{ key: 'spent', name: 'Spent', type: 'number' }],
   outputs: [{ key: 'level', name: 'Level', type: 'string' }],

@@ -1,7 +1,7 @@
 import { ServiceError } from '@decision/contracts';
 import { type ContextsApiUnderTest, startContextsApi, type RuleTableParts } from '../contexts-api-under-test';
 
-/** Answers what it read, so that an answer shows which submission it was decided for. */
+/** Answers its input, so that an answer shows which submission it was decided for. */
 const ECHO: RuleTableParts = {
   inputs: [{ key: 'n', name: 'N', type: 'number' }],
   outputs: [{ key: 'echo', name: 'Echo', type: 'function' }],
@@ -18,7 +18,7 @@ const COUNTERS = {
     ],
   },
 };
-/** Of the first process so long that it renews no lease that a test has ended; the second one soon notices what became of its tickets. */
+/** The first process has a lease so long that it renews none that a test has ended; the second one soon notices changes to its tickets. */
 const LEASE_MS = { one: 3_600_000, two: 5_000 };
 
 let one: ContextsApiUnderTest;
@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 const submit = (api: ContextsApiUnderTest, id: string, n: number) => api.call('POST', `/contexts/${slug}/${id}`, { n });
 const get = async (id: string) => (await one.call('GET', `/contexts/${slug}/${id}`)).body;
-/** Admissions and lines that are left once no work is under way. */
+/** Admissions and lines that remain when no work is running. */
 const leftovers = () =>
   one.database.inWorkspace(one.access, async (t) => {
     const { rows } = await t.raw<{ rows: { busy: string; tickets: string }[] }>(
@@ -156,7 +156,7 @@ it('C144: a request that waits, and whose place was taken away while its process
 });
 
 it('C147, I6: an owner that falls silent is taken over, and what it finds later is not written', async () => {
-  // A process that is paused renews nothing: the lease is made to run out.
+  // A paused process renews nothing: the test lets the lease run out.
   let free: () => void = () => undefined;
   one.workers.before = () => new Promise((resolve) => (free = resolve));
   const paused = submit(one, 'x', 1);

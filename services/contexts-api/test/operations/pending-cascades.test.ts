@@ -7,7 +7,7 @@ import { CUSTOMERS, LEVEL, ORDERS } from './order-contexts';
 const PLAIN = { ...ORDERS, schema: { base: ORDERS.schema.base } };
 const SPENT = [{ key: 'spent', expression: "sum($orders, 'total')" }];
 const NET = [{ key: 'net', expression: "ifelse($customer.level == 'high', total / 2, total)" }];
-/** So long that the first process, which is only held up, renews no lease while a test runs: {@link endLeases} ends them. */
+/** So long that the first process, which is only delayed, renews no lease while a test runs: {@link endLeases} ends them. */
 const LEASE_MS = 3_600_000;
 
 let one: ContextsApiUnderTest;
@@ -40,13 +40,13 @@ beforeEach(async () => {
   expect(await relate(orders.id, customers.id, 'belongs_to', 'customer')).toMatchObject({ status: 200 });
   for (const { workers } of [one, two]) workers.before = () => Promise.resolve();
 });
-/** Customers read their orders: what these come to, and a level that follows from it. */
+/** Customers read their orders: their sum, and a level that follows from it. */
 const sumOrders = async () => {
   const schema = { ...CUSTOMERS.schema, derived: SPENT };
   expect(await one.call('PUT', `/admin/contexts/${customers.id}`, { schema })).toMatchObject({ status: 200 });
   await one.bindRule(customers.slug, `${customers.slug}-level`, LEVEL);
 };
-/** Orders read their customer: half of the total, where its level is high. */
+/** Orders read their customer: half of the total, if its level is high. */
 const halveOrders = async () => {
   const base = CUSTOMERS.schema.base.map(({ key, type }) => ({ key, type }));
   expect(await one.call('PUT', `/admin/contexts/${customers.id}`, { schema: { base } })).toMatchObject({ status: 200 });
@@ -73,7 +73,7 @@ const marks = async (): Promise<number> => {
   return counted[0]?.marks ?? -1;
 };
 
-/** Does something with the first process that dies as soon as a message to its workers shows that it tells readers. */
+/** Starts an action in the first process, which dies as soon as a message to its workers shows that it notifies readers. */
 const dieTelling = async (act: () => Promise<unknown>): Promise<void> => {
   let isReached: () => void = () => undefined;
   const reached = new Promise<void>((resolve) => (isReached = resolve));
@@ -244,7 +244,7 @@ describe('C120: after a take-over', () => {
     const three = await startContextsApi({ leaseMs: LEASE_MS, chunkSize: 3, beside: one });
     let goOn: () => void = () => undefined;
     three.workers.before = (bytes) => {
-      // The rule of the order runs; the one of the customer does not come back.
+      // The rule of the order runs; the rule of the customer never answers.
       if (!bytes.includes('"instanceId":"c-1"')) return Promise.resolve();
       isReached();
       return new Promise((resolve) => (goOn = resolve));

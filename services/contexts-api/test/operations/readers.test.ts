@@ -148,7 +148,7 @@ it('C112: what a batch committed before it failed is told to its readers', async
     rows: [{ request: {}, response: { tier: { value: 'gold' } } }],
   });
   const ids = Array.from({ length: 10 }, (_, index) => `o-${index}`);
-  // It fails when all chunks before it have begun.
+  // It fails after all chunks before it have started.
   const last = chunksByKey(ids.map((instanceId) => ({ instanceId })), CHUNK_SIZE).at(-1)?.at(-1)?.instanceId; // prettier-ignore
   api.workers.before = (bytes) =>
     bytes.includes(`"${last}"`)

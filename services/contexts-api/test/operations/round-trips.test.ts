@@ -26,7 +26,7 @@ const ORDERS = {
 };
 
 let made = 0;
-/** A context with an instance `o-1`, which every statement that is worth preparing has met. */
+/** A context with an instance `o-1`; every statement worth preparing has already run on it. */
 const makeOrders = async (bind?: (slug: string) => Promise<unknown>) => {
   made += 1;
   const { body } = await api.call('POST', '/admin/contexts', { ...ORDERS, name: `Orders ${made}` });
@@ -64,7 +64,7 @@ describe('round trips to the database', () => {
   it('are ten, once, where the rule was published again: what is recalled is found outdated, and read anew', async () => {
     const { submit, rule } = await withRule();
     await api.publish(rule, { ...DISCOUNT, rows: DISCOUNT.rows.slice(1) });
-    const ofWorker = 2; // in this process it reads the version through the same database
+    const ofWorker = 2; // in this process the worker reads the version through the same database
     expect(await counter.count(submit)).toBe(10 + ofWorker);
     expect(await counter.count(submit)).toBe(5);
   });

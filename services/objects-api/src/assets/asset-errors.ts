@@ -25,7 +25,7 @@ export const assetStale = (kind: AssetKind, { id, slug, updatedAt }: StoredAsset
     { id, updated_at: updatedAt },
   );
 
-/** `context` is undefined where the caller does not see what the asset is bound to. */
+/** `context` is undefined if the caller does not see the context that the asset is bound to. */
 export const assetBound = (kind: AssetKind, slug: string, context: string | undefined): ServiceError =>
   new ServiceError(
     `${kind}_bound`,
@@ -33,7 +33,7 @@ export const assetBound = (kind: AssetKind, slug: string, context: string | unde
     context === undefined ? {} : { context },
   );
 
-/** An asset that releases need stays: it is neither deleted nor taken out of service. */
+/** An asset that releases need can be neither deleted nor taken out of service. */
 export const assetReleased = (kind: AssetKind, slug: string, releases: readonly ReleaseRecord[]): ServiceError => {
   const places = releases.map(({ environment, state }) => `${state} in "${environment.slug}"`).join(', ');
   return new ServiceError(
@@ -57,7 +57,7 @@ export const slugTaken = (kind: AssetKind, slug: string): ServiceError =>
     { slug },
   );
 
-/** The asset exists, but not for this key; it must look as any other failure to create under a taken name. */
+/** The asset exists, but not for this key; the answer must look like any other failure to create under a taken name. */
 export const idTaken = (kind: AssetKind, id: string): ServiceError =>
   new ServiceError('slug_taken', `A ${kind} cannot be created under the id ${id}; leave the id out to have one made.`, {
     id,

@@ -6,7 +6,10 @@ import { pointerKey } from './save-asset';
 
 type DeletedAsset = Extract<DeleteAssetOutcome, { status: 'deleted' }>;
 
-/** Deletes a rule or flow that nothing needs and answers a sentence, which names the flows that go on with versions of it. Throws `rule_not_found`, `rule_released` or `rule_bound`, or those of flows. */
+/**
+ * Deletes a rule or flow that nothing needs and answers a sentence that names the flows still using its versions. Throws `rule_not_found`,
+ * `rule_released` or `rule_bound`, or their counterparts for flows.
+ */
 export const deleteAsset = (
   context: AnnouncingContext,
   access: WorkspaceAccess,
@@ -28,7 +31,7 @@ export const deleteAsset = (
     }
   });
 
-/** Flows that an answer names at most. */
+/** Maximum number of flows that an answer names. */
 const MAX_NAMED = 5;
 
 const sentenceOf = (kind: AssetKind, { slug, usingFlows }: DeletedAsset): string => {
@@ -39,12 +42,12 @@ const sentenceOf = (kind: AssetKind, { slug, usingFlows }: DeletedAsset): string
   return `${asset} was deleted; flows go on with its published versions: ${named.join(', ')}${more}.`;
 };
 
-/** Keys that one announcement names at most. */
+/** Maximum number of keys in one announcement. */
 const MAX_ANNOUNCED = 5_000;
 
 /**
- * Cache keys of a deleted asset, in pieces that can be announced: where its slug points, and its versions. An asset may be imported again under the
- * id, with another slug: no number of the deleted one may be answered then.
+ * Cache keys of a deleted asset, in chunks that can be announced: its slug and its versions. An asset may be imported again under the id with
+ * another slug: no version number of the deleted one may be answered then.
  */
 const staleKeys = (
   workspaceId: string,

@@ -6,14 +6,14 @@ export interface Expectation {
   readonly ifMatch?: string | undefined;
 }
 
-/** Names a state of a draft: it changes with every change. */
+/** Identifies a state of a draft: it changes with every change. */
 export const assetEtag = ({ updatedAt }: { readonly updatedAt: string }): string => `"${updatedAt}"`;
 
-/** Whether a caller expects the asset to exist at all. */
+/** Whether a caller expects the asset to exist. */
 export const expectsAsset = ({ updatedAt, ifMatch }: Expectation): boolean =>
   updatedAt !== undefined || ifMatch !== undefined;
 
-/** Whether an asset is as the caller expects it. A tag counts as strong where a proxy has made it weak. */
+/** Whether an asset is as the caller expects it. A tag that a proxy has made weak counts as strong. */
 export const isAsExpected = (asset: { readonly updatedAt: string }, { updatedAt, ifMatch }: Expectation): boolean => {
   if (updatedAt !== undefined && Date.parse(updatedAt) !== Date.parse(asset.updatedAt)) return false;
   if (ifMatch === undefined || ifMatch.trim() === '*') return true;

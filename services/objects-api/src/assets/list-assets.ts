@@ -9,7 +9,7 @@ import {
 } from '@decision/contracts';
 import { type AssetFilters, type AssetSummary, listAssets, type Transaction } from '@decision/persistence';
 
-/** What lists show of rules and flows alike. */
+/** Fields that lists show of both rules and flows. */
 export const listedMembers = <K extends AssetKind>({ folder, context, ...asset }: AssetSummary<K>) => ({
   ...asset,
   ...toListedLinks({ folder, context }),
@@ -31,7 +31,7 @@ const readLabels = (labels: readonly string[]): readonly string[] =>
     .map((label) => label.trim())
     .filter((label) => label !== '');
 
-/** The only asset that passes the filters. Throws `invalid_request` where several do, and `rule_not_found` or `flow_not_found` where none does. */
+/** The only asset that passes the filters. Throws `invalid_request` if several do, and `rule_not_found` or `flow_not_found` if none does. */
 export const findOnly = async <K extends AssetKind>(
   transaction: Transaction,
   kind: K,
@@ -50,7 +50,7 @@ export const findOnly = async <K extends AssetKind>(
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The folder and the context of an asset, which a draft holds as an object or as a bare name; absent where it has none. */
+/** The folder and the context of an asset, which a draft holds as an object or as a bare name; absent if it has none. */
 const toListedLinks = ({
   folder,
   context,
@@ -81,7 +81,7 @@ const withoutGaps = (link: { readonly [part in keyof Link]: string | undefined }
 
 export const toListedFields = (fields: readonly RuleField[]): ListedField[] => fields.map(toListedField);
 
-/** Lists speak the types of JSON; a function's result can be of any, so it has none. */
+/** Lists use JSON types; a function's result can have any type, so it has none. */
 const LISTED_TYPES: Readonly<Record<FieldType, ListedField['type']>> = {
   string: 'string',
   number: 'number',

@@ -15,20 +15,20 @@ import { changedGroups } from '../grants';
 import { assetNotFound, assetReleased, assetStale, deletedMeanwhile, idTaken, slugTaken } from './asset-errors';
 import { type Expectation, expectsAsset, isAsExpected } from './expectation';
 
-/** The part of an import that says which asset is meant, and who sees it. */
+/** The part of an import that identifies the asset and says who sees it. */
 interface ImportedIdentity {
   readonly id?: string | undefined;
   readonly slug?: string | undefined;
   readonly user_groups?: readonly string[] | undefined;
 }
 
-/** The cache entry that says where a slug points. */
+/** The cache entry that resolves a slug. */
 export const pointerKey = (workspaceId: string, kind: AssetKind, slug: string): string =>
   kind === 'rule' ? cacheKeys.rulePointer(workspaceId, slug) : cacheKeys.flowPointer(workspaceId, slug);
 
 /**
- * The asset to change, locked, so that what is checked here is what is changed; undefined where it is to be made. Throws `rule_not_found` and
- * `rule_stale`, or those of flows.
+ * The asset to change, locked, so that the checks hold until the change; undefined if it is to be created. Throws `rule_not_found` and
+ * `rule_stale`, or their counterparts for flows.
  */
 export const findExpected = async <K extends AssetKind>(
   transaction: Transaction,
@@ -46,7 +46,10 @@ export const findExpected = async <K extends AssetKind>(
   return asset;
 };
 
-/** Changes the draft, slug and groups of an asset as an import says. Throws `slug_taken`, and `invalid_request` for groups that the key has not. */
+/**
+ * Changes the draft, slug and groups of an asset as an import says. Throws `slug_taken`, and `invalid_request` for groups that the key does not
+ * have.
+ */
 export const changeAsset = async <K extends AssetKind>(
   transaction: Transaction,
   { userGroups: own }: WorkspaceAccess,
@@ -71,11 +74,11 @@ export const changeAsset = async <K extends AssetKind>(
   }
 };
 
-/** Attempts to make a slug of a name unique with `-2` and so on. */
+/** Maximum number of attempts to make a slug of a name unique with `-2` and so on. */
 const MAX_SLUG_ATTEMPTS = 50;
 const MAX_MADE_SLUG = 80;
 
-/** Makes an asset under the id and slug of an import, or under those that are made. Throws `slug_taken`. */
+/** Creates an asset under the id and slug of an import, or under generated ones. Throws `slug_taken`. */
 export const createAsset = async <K extends AssetKind>(
   transaction: Transaction,
   { userGroups: own }: WorkspaceAccess,

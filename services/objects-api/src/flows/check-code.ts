@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { findSyntaxFault, type SyntaxFault } from '@decision/sandbox';
 import { type FlowNode } from '@decision/contracts';
 
-/** A problem of a flow or of its binding, as an import tells it. */
+/** A problem of a flow or of its binding, as an import reports it. */
 export interface FlowProblem {
   readonly code: string;
   readonly message: string;
@@ -13,10 +13,10 @@ export interface FlowProblem {
   readonly field?: string;
 }
 
-/** Faults that an import names at most. */
+/** Maximum number of faults that an import names. */
 const MAX_FAULTS = 100;
 
-/** Where the code of nodes cannot be read, with line and column. Other work of the process has its turn after each node. */
+/** Syntax errors in the code of nodes, with line and column. Other work of the process has its turn after each node. */
 export const problemsOfCode = async (nodes: readonly FlowNode[]): Promise<readonly FlowProblem[]> => {
   const faults: FlowProblem[] = [];
   for (const [position, { ref, type, code }] of nodes.entries()) {

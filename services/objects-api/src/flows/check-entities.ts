@@ -3,7 +3,7 @@ import { type FlowGraph, type FlowNode } from '@decision/contracts';
 import { asWorkspace, loadContextWorld, type StoredContextWorld, type Transaction } from '@decision/persistence';
 import { type FlowProblem } from './check-code';
 
-/** Problems that an import names at most. */
+/** Maximum number of problems that an import names. */
 const MAX_PROBLEMS = 100;
 
 /** A context as an entity node may use it. */
@@ -22,8 +22,8 @@ interface EntityContext {
 type Tell = (field: string, message: string) => void;
 
 /**
- * Why entity nodes cannot work as they stand (CN-116): contexts that the access does not see, facts and relationships that a context does not have. A node
- * that named its context before keeps it, whoever sees it; then nothing of that context is told.
+ * Reasons why entity nodes cannot work as they stand (CN-116): contexts that the access does not see, facts and relationships that a context
+ * does not have. A node that already named its context keeps it, whoever sees it; nothing of that context is reported then.
  */
 export const problemsOfEntities = async (
   transaction: Transaction,
@@ -71,7 +71,7 @@ const contextsOf = ({ contexts, relationships }: StoredContextWorld): ReadonlyMa
     }),
   );
 
-/** Nodes of the stored flow that name a context which exists, whether or not the access sees it (V3). */
+/** Nodes of the stored flow that name an existing context, whether or not the access sees it (V3). */
 const keptContexts = async (transaction: Transaction, stored: FlowGraph | undefined): Promise<ReadonlySet<string>> => {
   const entities = (stored?.nodes ?? []).filter(({ type }) => type === 'entity');
   if (entities.length === 0) return new Set();
@@ -156,10 +156,10 @@ const tellWrites = (node: FlowNode, inputs: readonly string[], context: EntityCo
 const identityKeyOf = ({ identityFieldKey }: FlowNode, identityFact: string): string =>
   typeof identityFieldKey === 'string' ? identityFieldKey : identityFact;
 
-/** The fact that a key with dots leads into. */
+/** The fact at the start of a dotted key. */
 const firstPart = (key: string): string => key.split('.', 1)[0] ?? key;
 
-/** Fields of nodes have their types already: the check of the flow read them. */
+/** The check of the flow has already verified the types of the fields. */
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 

@@ -25,7 +25,7 @@ export const diffFlow = (
     return { flow: slug, from: before.name, to: after.name, nodes, connections, other, equal, truncated };
   });
 
-/** A state of a flow: what decides its answers, and everything else by name. */
+/** A state of a flow: the parts that decide its answers, and everything else by name. */
 interface FlowState {
   readonly name: string;
   readonly graph: Required<FlowGraph>;
@@ -68,7 +68,7 @@ const diffConnections = (from: readonly FlowConnection[], to: readonly FlowConne
   return { added: show(added), removed: show(removed), counts, reordered };
 };
 
-/** The connections of a list that another one has not; each of the other takes one away. */
+/** The connections of a list that are missing in another one; each of the other cancels one. */
 const without = (list: readonly FlowConnection[], others: readonly FlowConnection[]): readonly FlowConnection[] => {
   const left = new Map<string, number>();
   for (const other of others) left.set(nameOf(other), (left.get(nameOf(other)) ?? 0) + 1);

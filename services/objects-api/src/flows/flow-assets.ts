@@ -10,20 +10,20 @@ import {
   type Transaction,
 } from '@decision/persistence';
 
-/** Flows that may lie within one flow, however they are nested; each version counts once. */
+/** Maximum number of flows within one flow, however they are nested; each version counts once. */
 const MAX_SUBFLOWS = 1_000;
 
-/** What a flow names, as its checks see it. */
+/** The rules and flows that a flow names, as its checks see them. */
 export interface NamedAssets extends FlowAssets {
-  /** What was found, as a published version remembers it. */
+  /** The assets found, as a published version stores them. */
   readonly uses: readonly FlowUse[];
   /** The rule of a slug and selector, with its fields. */
   rule(slug: string, selector: string): ResolvedAsset | undefined;
 }
 
 /**
- * Finds the rules and flows that a flow names, as far as the access sees them, and those that the same nodes of the stored flow name already (V3).
- * Throws `flow_invalid` where more than {@link MAX_SUBFLOWS} flows lie within it.
+ * Finds the rules and flows that a flow names, as far as the access sees them, and those that the same nodes of the stored flow already name
+ * (V3). Throws `flow_invalid` if it contains more than {@link MAX_SUBFLOWS} flows.
  */
 export const findNamedAssets = async (
   transaction: Transaction,
@@ -73,7 +73,7 @@ const resolveNames = async (
   return [...visible, ...(await asWorkspace(transaction, () => resolveAssets(transaction, kept)))];
 };
 
-/** The nodes that name something that the stored node of the same ref does not. */
+/** The nodes that name other assets than the stored node of the same ref. */
 const changedNodes = (graph: FlowGraph, stored: FlowGraph): readonly FlowNode[] => {
   const before = new Set(stored.nodes.map(placeOf));
   return graph.nodes.filter((node) => !before.has(placeOf(node)));
@@ -90,10 +90,10 @@ const tooManySubflows = (): ServiceError => {
   });
 };
 
-/** Stands for the slug of a flow that the access does not see; no slug has spaces. */
+/** Replaces the slug of a flow that the access does not see; no slug has spaces. */
 const HIDDEN = 'a flow that you do not see';
 
-/** Versions of flows as other flows see them, each made once. */
+/** Versions of flows as other flows see them, each built once. */
 class SubflowAssets {
   private readonly made = new Map<string, FlowAsset>();
 
@@ -102,7 +102,7 @@ class SubflowAssets {
     private readonly visible: ReadonlySet<string>,
   ) {}
 
-  /** Published versions hold no cycle, since each was checked against those that were there before it. */
+  /** Published versions form no cycle, since each was checked against the versions before it. */
   get(versionId: string, slug: string): FlowAsset | undefined {
     const known = this.made.get(versionId);
     if (known !== undefined) return known;

@@ -35,15 +35,15 @@ const EMPTY_DRAFT = emptyDraft(flowFields);
 
 /** Dependencies of importing flows. */
 export interface FlowImportContext extends ImportContext {
-  /** Asks the outside for live tests. */
+  /** Makes outside calls for live tests. */
   readonly live: LiveCalls;
   readonly flowLimits: FlowLimits;
 }
 
 /**
  * Creates or changes a flow and publishes it unless the import says otherwise, in one transaction. Throws `flow_invalid` with every problem,
- * `invalid_request` for groups that the key has not, `slug_taken`, `flow_released`, `tests_failed`, or where the flow is not as expected `flow_stale` and
- * `flow_not_found`; then nothing has changed.
+ * `invalid_request` for groups that the key does not have, `slug_taken`, `flow_released`, `tests_failed`, or, if the flow is not as expected,
+ * `flow_stale` and `flow_not_found`; nothing has changed then.
  */
 export const importFlow = (
   context: FlowImportContext,
@@ -81,7 +81,7 @@ interface GivenFlow {
   readonly before: FlowRecord | undefined;
 }
 
-/** What a version is made of, beside the draft. */
+/** The parts of a version, apart from the draft. */
 interface CheckedFlow {
   readonly assets: NamedAssets;
   readonly reachesOut: boolean;
@@ -89,7 +89,7 @@ interface CheckedFlow {
 
 interface CheckedDraft {
   readonly draft: FlowDraft;
-  /** Undefined where the flow is not to be published. */
+  /** Undefined if the flow is not to be published. */
   readonly checked: CheckedFlow | undefined;
 }
 
@@ -128,7 +128,7 @@ const checkDraft = async (
   };
 };
 
-/** Whether the flow begins with the context of its origin rule: it is new, and the import says nothing of a context (docs/adr/0038). */
+/** Whether the flow starts with the context of its origin rule: it is new, and the import does not mention a context (docs/adr/0038). */
 const isTakenOver = ({ imported, before }: GivenFlow): boolean =>
   before === undefined && imported.context === undefined;
 
@@ -138,7 +138,7 @@ const contextOfOrigin = async (transaction: Transaction, nodes: readonly FlowNod
   return slug === undefined ? null : { slug, version: 'latest' };
 };
 
-/** A flow has no fields of its own that a problem of its binding could point at. */
+/** A problem of its binding cannot point at fields, since a flow has none of its own. */
 const toFlowFault = ({ code, message, path }: BindingProblem, takenOver: boolean): FlowProblem => ({
   code,
   path: path.startsWith('/context') ? path : '/context',
@@ -147,10 +147,10 @@ const toFlowFault = ({ code, message, path }: BindingProblem, takenOver: boolean
     : message,
 });
 
-/** The fields of the rule whose input the flow takes. */
+/** The fields of the rule whose input is the input of the flow. */
 const inputsOf = (nodes: readonly FlowNode[], assets: NamedAssets): readonly RuleField[] => {
   const origin = nodes.find(({ type }) => type === 'origin');
-  const version = origin?.['version'] as string | number | undefined; // the check of the flow read it so
+  const version = origin?.['version'] as string | number | undefined; // the check of the flow has verified it
   return assets.rule(String(origin?.['rule']), String(version ?? 'latest'))?.requestSchema ?? [];
 };
 

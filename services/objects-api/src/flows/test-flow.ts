@@ -33,17 +33,17 @@ import { type LiveCalls } from '../tests/live-calls';
 type Outputs = Readonly<Record<string, unknown>>;
 type FlowRecord = AssetRecord<'flow'>;
 
-/** A test of a flow; what nodes that reach out answer in it, by their refs. */
+/** A test of a flow, with the answers of nodes that call the outside, by their refs. */
 export interface FlowStoredTest extends StoredTest {
   readonly mocks?: Record<string, Record<string, unknown>>;
-  /** Whether nodes that are not mocked ask the outside. */
+  /** Whether nodes that are not mocked call the outside. */
   readonly live?: true;
 }
 
 /** Dependencies of tests of flows. */
 interface FlowTestTools extends TestClock {
   readonly live: LiveCalls;
-  /** On whose behalf live tests ask. */
+  /** On whose behalf live tests make their calls. */
   readonly access: WorkspaceAccess;
 }
 
@@ -66,9 +66,9 @@ export const requireFlowTested = (
 ): Promise<void> => requirePassed('flow', flow, () => runTests(transaction, tools, flow, uses, true));
 
 /**
- * Runs the tests of a draft with the rules and flows that it names now, and keeps their results. Only tests that say `live` ask the outside. Throws
- * `flow_invalid` where something that the draft names is gone, `rule_invalid` where a value has changed so that a rule cannot be executed,
- * `deadline_exceeded`, and `overloaded` where too many live tests run.
+ * Runs the tests of a draft with the rules and flows that it names now, and stores their results. Only tests that say `live` make outside calls.
+ * Throws `flow_invalid` if an asset that the draft names is gone, `rule_invalid` if a value has changed so that a rule cannot be executed,
+ * `deadline_exceeded`, and `overloaded` if too many live tests run.
  */
 export const testFlow = async (
   transaction: Transaction,
@@ -76,7 +76,7 @@ export const testFlow = async (
   flow: FlowRecord,
   criticalOnly: boolean,
 ): Promise<readonly TestOutcome[]> => {
-  // A flow runs what its definer let it name, whoever asks (V2).
+  // A flow runs the assets that its author could name, whoever calls it (V2).
   const { uses } = await asWorkspace(transaction, () => findNamedAssets(transaction, flow.graph));
   return runTests(transaction, tools, flow, uses, criticalOnly);
 };
@@ -102,10 +102,10 @@ const runTests = async (
   return saveOutcomes(transaction, flow.id, startedAt, outcomes);
 };
 
-/** Names the draft among the versions that it runs. */
+/** Identifies the draft among the versions that it runs. */
 const DRAFT = 'draft';
 
-/** Compiles the draft with everything that it runs, as published flows are compiled. Throws `flow_invalid`. */
+/** Compiles the draft with all its rules and flows, as published flows are compiled. Throws `flow_invalid`. */
 const compileDraft = async (
   transaction: Transaction,
   { graph, requestSchema, responseSchema, settings }: FlowRecord,
@@ -127,7 +127,7 @@ const compileDraft = async (
   return plan;
 };
 
-/** A flow and the flows that it runs, by version; those that others use come first. */
+/** A flow and the flows that it runs, by version; used flows come before their users. */
 const loadDefinitions = async (
   transaction: Transaction,
   versionId: string,
@@ -146,7 +146,7 @@ const loadDefinitions = async (
 const gone = (): ServiceError =>
   new ServiceError('version_not_found', 'Something that the flow runs was deleted; import the flow again to see what.');
 
-/** The versions of rules that `latest` and environments mean now. */
+/** The versions of rules that `latest` and environments select now. */
 const followRules = async (
   transaction: Transaction,
   definitions: readonly FlowDefinition[],
@@ -169,13 +169,13 @@ const openRule = async (transaction: Transaction, versionId: string) => {
   return { rule, inputs: table.requestSchema, outputs: table.responseSchema, bytes: 0, refresh: undefined };
 };
 
-/** Shares the thread between tests and other work, and ends them at their deadline. */
+/** Shares the thread between tests and other work, and ends the tests at their deadline. */
 class Slices {
   private readonly begun = performance.now();
   private sliceStart = this.begun;
   private readonly controller = new AbortController();
 
-  /** `total`: how many tests there are. */
+  /** `total`: the number of tests. */
   constructor(private readonly total: number) {}
 
   /** Epoch ms after which nobody waits for the tests. */
@@ -196,14 +196,14 @@ class Slices {
   };
 }
 
-/** One test on its way. */
+/** A running test. */
 interface TestRun {
   readonly access: WorkspaceAccess;
   readonly flow: FlowRecord;
   readonly test: FlowStoredTest;
   /** Epoch ms: the clock of its request. */
   readonly now: number;
-  /** Undefined where no test of the suite asks the outside. */
+  /** Undefined if no test of the suite makes outside calls. */
   readonly callFor: CallFor | undefined;
 }
 
@@ -215,7 +215,7 @@ const runTest = async (plan: FlowPlan, run: TestRun, slices: Slices): Promise<Te
     const name = asked.path.join('/');
     const mocks = test.mocks ?? {};
     if (Object.hasOwn(mocks, name)) return Promise.resolve(mocks[name] ?? {});
-    // Nothing depends on what it answers, and nothing is sent (CN-152).
+    // Nothing depends on its answer, and nothing is sent (CN-152).
     if (asked.node.type === 'notification') return Promise.resolve({});
     if (outside !== undefined) return outside(asked);
     unmocked.push(name);
@@ -223,7 +223,7 @@ const runTest = async (plan: FlowPlan, run: TestRun, slices: Slices): Promise<Te
   };
   const { mayGoOn, pause, signal } = slices;
   const outcome = await evaluateFlow(plan, test.request, { now, call, mayGoOn, pause, signal });
-  // Whatever the node makes of a failed call, a test that lacks an answer says nothing.
+  // However the node handles a failed call, a test that lacks an answer proves nothing.
   const [missing] = unmocked;
   if (missing !== undefined) {
     const message = `The node "${missing}" reaches out, and tests call nothing outside: give its outputs in the test as "mocks": {"${missing}": {...}}, or say "live": true.`;
@@ -232,7 +232,7 @@ const runTest = async (plan: FlowPlan, run: TestRun, slices: Slices): Promise<Te
   return outcome.ok ? { ok: true, output: outcome.output, matched: [] } : outcome;
 };
 
-/** What a live test asks of the outside has names of its own for each run: a test that runs again is meant to ask again. */
+/** Each run names the outside calls of a live test differently: a test that runs again is meant to call again. */
 const liveRun = ({ access: { workspaceId, origin }, flow, test, now }: TestRun, { deadline }: Slices): FlowRun => ({
   ...{ workspaceId, versionId: DRAFT, deadline, round: 0 },
   idempotencyRoot: JSON.stringify(['test', flow.id, test.id, now]),

@@ -36,7 +36,7 @@ export const folderRoutes = (context: FolderContext): readonly BoundOperation[] 
   bindOperation(deleteFolder, ({ identity, body }) => removeFolder(context, accessOf(identity), body.id)),
 ];
 
-/** Makes or changes a folder. Throws `folder_name_taken`. */
+/** Creates or changes a folder. Throws `folder_name_taken`. */
 const saveFolder = async (
   { database }: FolderContext,
   access: WorkspaceAccess,

@@ -53,8 +53,8 @@ export const keyRoutes = (context: KeyContext): readonly BoundOperation[] => [
 ];
 
 /**
- * Makes a key; its secret is in this answer and nowhere else. Throws `invalid_request` for an unknown role, a past expiry or foreign
- * groups, and `forbidden` for a role that may do more than the caller.
+ * Creates a key; its secret is shown only in this answer. Throws `invalid_request` for an unknown role, a past expiry or foreign groups, and
+ * `forbidden` for a role that may do more than the caller.
  */
 const createKey = async (
   context: KeyContext,
@@ -86,7 +86,7 @@ const listKeys = async (
   return { data: keys.map((key) => toAnswer(apiKeyFields, key)), next_cursor: nextCursor };
 };
 
-/** Revokes a key and tells every process. Throws `key_not_found`. Revoking twice is the same as once. */
+/** Revokes a key and tells every process. Throws `key_not_found`. Idempotent. */
 const revokeKey = async (context: KeyContext, access: WorkspaceAccess, id: string): Promise<string> => {
   const key = await changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const revoked = await revokeStoredKey(transaction, id);
@@ -97,7 +97,7 @@ const revokeKey = async (context: KeyContext, access: WorkspaceAccess, id: strin
   return `API key "${key.name}" was revoked.`;
 };
 
-/** Makes the successor of a key; both live for a while. Throws `key_not_found`, `key_not_rotatable`, and `forbidden` as {@link createKey}. */
+/** Creates the successor of a key; both are valid for a while. Throws `key_not_found`, `key_not_rotatable`, and `forbidden` as {@link createKey}. */
 const rotateKey = async (
   context: KeyContext,
   identity: Identity,

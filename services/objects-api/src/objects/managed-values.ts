@@ -3,22 +3,22 @@ import { type ManagedKey, type ManagedValue } from '@decision/persistence';
 import { UNNAMEABLE } from '../values/read-values';
 import { type ContentField, type ContentProblem, type EnumMember } from './schema/parsed-content';
 
-/** A value that an object is to have. */
+/** A value that an object should have. */
 export type WantedValue = Omit<ManagedValue, 'id' | 'archived'>;
 
-/** An object generates no more values than these. */
+/** Maximum number of values that an object generates. */
 const MAX_MANAGED_VALUES = 100_000;
 const MAX_PROBLEMS = 100;
 
-/** The member under which the collection of a field is known. */
+/** The `member` of a field's collection. */
 const COLLECTION = '';
 
 /** Text that identifies a value within its object. */
 export const keyText = ({ path, member }: ManagedKey): string => `${path}\n${member}`;
 
 /**
- * The values of enum fields: for each field its collection, a list named like the field, or as its `x-values-name` says, and for each member
- * one named `<that name>.<member>`. Names are NFC. Fields that no value can be named for are problems, at most 100.
+ * The values of enum fields: for each field its collection, a list named like the field, or as its `x-values-name` says, and for each member one
+ * named `<that name>.<member>`. Names are NFC. Fields without a possible name for their values are problems, at most 100.
  */
 export const managedValuesOf = (
   fields: readonly ContentField[],
@@ -62,7 +62,7 @@ const memberValue = (
   path,
   member: JSON.stringify(value),
   name: `${name}.${String(value)}`.normalize('NFC'),
-  type: typeof value as 'string' | 'number' | 'boolean', // a member is one of these
+  type: typeof value as 'string' | 'number' | 'boolean', // members have one of these types
   content: value,
   metadata: { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) },
 });

@@ -2,11 +2,11 @@ import { type ObjectRecord, type ParsedField, ServiceError, toShown, WorkspaceOb
 import { type TakenName } from '@decision/persistence';
 import { type ContentField, type ContentProblem } from './schema/parsed-content';
 
-/** An object as it is answered. */
+/** An object as answers show it. */
 export const toWorkspaceObject = (object: ObjectRecord): WorkspaceObject =>
   toShown(WorkspaceObject, { ...object, schemaType: object.contentType, sourceFormat: 'json' });
 
-/** A field as it is stored and answered. Members are not repeated: the managed collection holds them. */
+/** A field as it is stored and shown in answers. Members are not repeated: the managed collection holds them. */
 export const toParsedField = ({ members, valuesName, ...field }: ContentField): ParsedField => ({
   key: field.key,
   name: field.name,
@@ -40,7 +40,7 @@ export const objectNameTaken = (name: string): ServiceError =>
     { name },
   );
 
-/** `updatedAt` is null where there is no such object. */
+/** `updatedAt` is null if the object does not exist. */
 export const objectChanged = (name: string, updatedAt: string | null): ServiceError =>
   new ServiceError(
     'object_changed',

@@ -57,7 +57,7 @@ export const getObject = (
 ): Promise<WorkspaceObject> =>
   database.inWorkspace(access, async (transaction) => toWorkspaceObject(await requireObject(transaction, idOrName)));
 
-/** Deletes an object, and answers how its values were treated, as counts that add up. Throws `object_not_found`. */
+/** Deletes an object, and answers counts of how its values were treated, which add up. Throws `object_not_found`. */
 export const deleteObject = async (
   context: AnnouncingContext,
   access: WorkspaceAccess,
@@ -77,7 +77,7 @@ export const deleteObject = async (
   };
 };
 
-/** By id first: a name that reads like the id of another object does not hide it. */
+/** Looks up by id first: a name that reads like the id of another object does not hide it. */
 const requireObject = async (transaction: Transaction, idOrName: string): Promise<ObjectRecord> => {
   const object =
     (await findObject(transaction, { id: idOrName })) ??

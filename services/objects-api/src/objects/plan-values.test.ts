@@ -42,7 +42,7 @@ const wantedSet = fc
   )
   .map((pairs) => pairs.map(([path, member]) => wantedMember(path, member)));
 
-/** As a request can ask for: the old field is gone, the new one is there. */
+/** A change that a request can make: the old field is gone, the new one is there. */
 const renameFor = (wanted: readonly WantedValue[], rename: FieldRename | undefined): FieldRename | undefined => {
   if (rename === undefined) return undefined;
   const paths = new Set(wanted.map(({ path }) => path));

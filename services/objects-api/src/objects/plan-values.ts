@@ -2,17 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ManagedChange, type ManagedValue, type ValuePlan } from '@decision/persistence';
 import { keyText, type WantedValue } from './managed-values';
 
-/** A field that has another name than before, with all fields within it. */
+/** A renamed field, with all fields within it. */
 export interface FieldRename {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * Plan of the changes after which an object has exactly the wanted values: pure, so that a dry run tells what a save does.
+ * Plan of the changes after which an object has exactly the wanted values: pure, so that a dry run reports what a save does.
  *
- * A wanted value is matched by field and member. Those of a renamed field count under its new name, before any that had it. Existing values that are
- * not wanted are archived; one that stands in the way of a name gives it up and is let go.
+ * A wanted value is matched by field and member. Values of a renamed field count under its new name and take precedence over values that already
+ * had it. Existing values that are not wanted are archived; one that occupies a needed name gives it up and is released.
  */
 export const planValues = (
   existing: readonly ManagedValue[],
@@ -72,5 +72,5 @@ const changeOf = (existing: ManagedValue, wanted: WantedValue): readonly Managed
     ? []
     : [{ ...wanted, id: existing.id, revived: existing.archived, renamed: existing.name !== wanted.name }];
 
-/** Longer names lose their end; the id keeps them apart. */
+/** Longer names are truncated; the id keeps them distinct. */
 const releasedName = (id: string, name: string): string => `${name.slice(0, 450)} (replaced ${id})`;

@@ -12,7 +12,7 @@ import { objectInvalid, toParsedField } from './object-answers';
 import { type FieldRename } from './plan-values';
 import { readContent } from './schema/read-content';
 
-/** Content and everything that follows from it. */
+/** Content and everything derived from it. */
 export interface ReadObject {
   readonly content: string;
   readonly contentType: ObjectRecord['contentType'];
@@ -42,7 +42,7 @@ export const readObject = (content: string): ReadObject => {
   return { content, contentType, parsedFields: fields.map(toParsedField), wanted };
 };
 
-/** The name as it is stored: NFC. Throws `invalid_request` for one that cannot be shown. */
+/** The name as it is stored: NFC. Throws `invalid_request` for a name that cannot be displayed. */
 export const readObjectName = (name: string): string => {
   const composed = name.normalize('NFC');
   if (!UNNAMEABLE.test(name) && composed.trim() !== '' && composed.length <= OBJECT_NAME_MAX_LENGTH) return composed;
@@ -50,7 +50,7 @@ export const readObjectName = (name: string): string => {
   throw new ServiceError('invalid_request', `The name ${message}.`, { problems: [{ path: '/name', message }] });
 };
 
-/** The rename that goes with new content. Throws `object_invalid` where the content contradicts it. */
+/** The rename that comes with new content. Throws `object_invalid` if the content contradicts it. */
 export const readRename = (
   { field_rename: given }: Pick<UpsertObjectRequest, 'field_rename'>,
   { parsedFields }: ReadObject,

@@ -27,8 +27,9 @@ interface Saved {
 }
 
 /**
- * Creates or changes an object and its values in one transaction. A dry run is the same transaction, rolled back: it tells exactly what the
- * save does, refusals too. Throws `object_not_found`, `object_invalid`, `object_name_taken`, `object_changed`, `value_collision`, `forbidden`.
+ * Creates or changes an object and its values in one transaction. A dry run is the same transaction, rolled back: it reports exactly what the
+ * save does, including refusals. Throws `object_not_found`, `object_invalid`, `object_name_taken`, `object_changed`, `value_collision`,
+ * `forbidden`.
  */
 export const saveObject = async (
   context: AnnouncingContext,
@@ -45,7 +46,7 @@ export const saveObject = async (
   return toAnswer(saved);
 };
 
-/** A request whose parts were read before the transaction begins. */
+/** A request, parsed before the transaction begins. */
 interface GivenObject {
   readonly request: UpsertObjectRequest;
   readonly name: string | undefined;
@@ -61,7 +62,7 @@ const readGiven = (request: UpsertObjectRequest): GivenObject => {
   };
 };
 
-/** Content that is given as an object is stored as its text, as all content is. */
+/** Content given as an object is stored as text, like all content. */
 const textOf = (content: string | object): string => (typeof content === 'string' ? content : JSON.stringify(content));
 
 const missing = (field: string, what: string): ServiceError =>
@@ -74,13 +75,13 @@ const saveIn = async (transaction: Transaction, access: WorkspaceAccess, given: 
   if (existing !== undefined) return change(transaction, existing, given);
   const created = await create(transaction, access, given);
   if (created !== undefined) return created;
-  // Somebody created it since it was looked for.
+  // Another caller created it after the lookup.
   const other = await findExisting(transaction, given);
   if (other === undefined) throw objectNameTaken(given.name ?? '');
   return change(transaction, other, given);
 };
 
-/** The object to change, locked: what the request leaves out is written back as it is found here. */
+/** The object to change, locked: fields that the request omits are written back as they are found here. */
 const findExisting = async (
   transaction: Transaction,
   { request: { id }, name = '' }: GivenObject,
@@ -91,7 +92,7 @@ const findExisting = async (
   return existing;
 };
 
-/** Undefined where the name is taken. */
+/** Undefined if the name is taken. */
 const create = async (
   transaction: Transaction,
   access: WorkspaceAccess,

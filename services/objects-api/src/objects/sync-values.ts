@@ -26,12 +26,12 @@ export const syncValues = async (
   const plan = left.length === 0 ? first : planValues([...existing, ...left], wanted, rename);
   await requireFreeNames(transaction, plan);
   const written = await writeManagedValues(transaction, owner, plan);
-  // Somebody took a name since it was seen to be free.
+  // Another caller took a name after it was seen to be free.
   if (written.status === 'name_taken') throw valueCollision(await findCollisions(transaction, plan));
   return plan;
 };
 
-/** Values that a deleted object of the same fields left behind. */
+/** Values left behind by a deleted object with the same fields. */
 const findAdopted = async (transaction: Transaction, { create }: ValuePlan): Promise<readonly ManagedValue[]> => {
   const names = new Map(create.map((value) => [keyText(value), value.name]));
   const left = await findLeftValues(transaction, [...names.values()], 'change');
@@ -43,7 +43,7 @@ const requireFreeNames = async (transaction: Transaction, plan: ValuePlan): Prom
   if (collisions.length > 0) throw valueCollision(collisions);
 };
 
-/** Names that the plan needs and that values have which it does not itself take them from. */
+/** Names that the plan needs and that belong to values that the plan neither changes nor releases. */
 const findCollisions = async (
   transaction: Transaction,
   { create, change, release }: ValuePlan,

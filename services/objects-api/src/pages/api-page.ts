@@ -4,7 +4,7 @@ import { openApiDocument, operations } from '@decision/contracts';
 import { Answer, type ServiceRoute } from '@decision/service-kit';
 import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path';
 
-/** Nothing from elsewhere, no script and no style in the page itself; it may call the API that it shows. */
+/** Allows nothing from other origins, and no script or style in the page itself; it may call the API that it shows. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -44,8 +44,8 @@ const START = `window.SwaggerUIBundle({
 `;
 
 /**
- * The page that shows the API, with everything it needs, and the document of the whole API, which it reads. The files of the page are
- * read once, at start; nothing is fetched from anywhere else.
+ * The page that shows the API, with all its files, and the document of the whole API, which it reads. The files of the page are read once, at
+ * start; nothing is fetched from anywhere else.
  */
 export const apiPageRoutes = (version: string): readonly ServiceRoute[] => {
   const folder = getAbsoluteFSPath();

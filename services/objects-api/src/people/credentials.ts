@@ -5,7 +5,7 @@ import { createLinkToken, type Identity } from '@decision/service-kit';
 import { requireGrantableRole } from '../grants';
 import { type UserContext, userNotFound } from '../users/user-context';
 
-/** How long a link works, ms. */
+/** How long a link is valid, ms. */
 const LIFE_MS = 86_400_000;
 
 interface MadeLink {
@@ -15,8 +15,8 @@ interface MadeLink {
 }
 
 /**
- * Makes a link with which a person chooses a password; it is in this answer alone. Throws `user_not_found`, and `forbidden` where the person may do or
- * see more than the caller: the bearer of the link becomes the person.
+ * Creates a link with which a person chooses a password; only this answer shows it. Throws `user_not_found`, and `forbidden` if the person may
+ * do or see more than the caller: the bearer of the link becomes the person.
  */
 export const makeResetLink = async (context: UserContext, identity: Identity, userId: string): Promise<MadeLink> => {
   const { token, selector, tokenHash } = createLinkToken(context.randomBytes);
@@ -33,7 +33,7 @@ export const makeResetLink = async (context: UserContext, identity: Identity, us
   };
 };
 
-/** Turns the second factor of a person off who has lost it. Throws as {@link makeResetLink}. */
+/** Turns off the second factor of a person who has lost it. Throws as {@link makeResetLink}. */
 export const removeFactor = async (
   { database }: UserContext,
   identity: Identity,
@@ -47,7 +47,7 @@ export const removeFactor = async (
     return { message };
   });
 
-/** A person who may do and see no more than the caller: whoever changes its credentials could become it. */
+/** A person who may do and see no more than the caller: a caller who changes the person's credentials could become that person. */
 const requireLesser = async (transaction: Transaction, identity: Identity, userId: string): Promise<PersonRecord> => {
   const person = await findPerson(transaction, userId);
   if (person === undefined) throw userNotFound(userId);

@@ -21,7 +21,7 @@ import { type Identity } from '@decision/service-kit';
 import { requireOwn } from '../grants';
 import { type UserContext, userNotFound } from '../users/user-context';
 
-/** The mapping that is in force; null where none is saved. Throws `forbidden` for callers that are restricted to groups. */
+/** The current mapping; null if none is saved. Throws `forbidden` for callers that are restricted to groups. */
 export const readMapping = async ({ database }: UserContext, identity: Identity): Promise<SsoRoleMapping | null> => {
   requireUnrestricted(identity);
   const mapping = await database.inWorkspace(accessOf(identity), (transaction) =>
@@ -31,8 +31,8 @@ export const readMapping = async ({ database }: UserContext, identity: Identity)
 };
 
 /**
- * Saves a mapping, or tries it, after checking that its roles and groups exist and that the caller may give them. Throws `invalid_request` with every
- * problem, `forbidden`, `user_not_found`, and `no_administrator` where there is no row that could hold it.
+ * Saves a mapping, or tries it, after checking that its roles and groups exist and that the caller may grant them. Throws `invalid_request` with
+ * every problem, `forbidden`, `user_not_found`, and `no_administrator` if no row exists that could hold it.
  */
 export const saveMapping = async (
   { database }: UserContext,
@@ -113,7 +113,7 @@ const invalid = (problems: readonly Problem[]): ServiceError => {
   return new ServiceError('invalid_request', `The field "${path.slice(1)}" ${message}${more}.`, { problems });
 };
 
-/** What claims mean concerns everybody. */
+/** The meaning of claims concerns everybody. */
 const requireUnrestricted = ({ userGroups }: Identity): void => {
   if (userGroups === undefined) return;
   throw new ServiceError(

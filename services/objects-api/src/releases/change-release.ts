@@ -38,7 +38,7 @@ const readAgain = async (transaction: Transaction, id: string): Promise<ReleaseR
   return release;
 };
 
-/** Approves; with the last approval the pin moves. Throws `not_an_approver`, or `release_conflict` where the release has ended. */
+/** Approves; with the last approval the pin moves. Throws `not_an_approver`, or `release_conflict` if the release has ended. */
 export const approveRelease = (
   context: ReleaseContext,
   access: WorkspaceAccess,
@@ -68,7 +68,7 @@ const notAnApprover = ({ approvers }: ReleaseRecord): ServiceError =>
     },
   );
 
-/** Releases what is live here at the next level. Throws `release_conflict`, `environment_not_found` or `release_pending`. */
+/** Promotes the live version of this environment to the next level. Throws `release_conflict`, `environment_not_found` or `release_pending`. */
 export const promoteRelease = (
   context: ReleaseContext,
   access: WorkspaceAccess,
@@ -104,7 +104,7 @@ const findNext = async (transaction: Transaction, release: ReleaseRecord, wanted
   );
 };
 
-/** Ends a release that waits, with `withdraw` one that is live too. Ending it again changes nothing. Throws `release_conflict`. */
+/** Ends a pending release, with `withdraw` also a live one. Idempotent. Throws `release_conflict`. */
 export const cancelRelease = (
   context: ReleaseContext,
   access: WorkspaceAccess,
@@ -124,7 +124,7 @@ export const cancelRelease = (
     return { release: await readAgain(transaction, id), moved: state === 'live' };
   });
 
-/** Puts back what was live before; that version was approved for the environment then. Throws `release_conflict`. */
+/** Restores the version that was live before; it was approved for the environment then. Throws `release_conflict`. */
 export const rollBackRelease = (context: ReleaseContext, access: WorkspaceAccess, id: string): Promise<ReleaseRecord> =>
   changeRelease(context, access, id, async (transaction, release) => {
     const done = await findRollback(transaction, id);

@@ -44,7 +44,7 @@ export const createRelease = (
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Ids come first: a slug that reads like one is found where nothing has it as its id. Throws `invalid_request` unless one asset is named. */
+/** Ids take precedence: a slug that reads like an id is found only if no asset has that id. Throws `invalid_request` unless one asset is named. */
 const requireAsset = async (
   transaction: Transaction,
   { rule, flow }: CreateReleaseRequest,
@@ -81,7 +81,7 @@ const findVersion = async (
   throw new ServiceError('version_not_found', `The ${kind} "${slug}" has no version ${version}.`, { slug, version });
 };
 
-/** The lowest level takes direct releases in any case: there is nothing below from which one could be promoted. */
+/** The lowest level always takes direct releases: there is no level below to promote from. */
 const requireDirect = async (transaction: Transaction, environment: EnvironmentRecord): Promise<void> => {
   if (environment.directReleases) return;
   const below = (await listEnvironments(transaction)).filter(({ level }) => level < environment.level);

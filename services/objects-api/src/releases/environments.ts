@@ -22,7 +22,10 @@ export const listEnvironments = async ({ database }: ReleaseContext, access: Wor
     toAnswer(environmentFields, environment),
   );
 
-/** Creates an environment, or changes the given parts of one. Throws `forbidden` for a restricted key, `invalid_request` for unknown approvers or too many. */
+/**
+ * Creates an environment, or changes the given parts of one. Throws `forbidden` for a restricted key, `invalid_request` for unknown or too many
+ * approvers.
+ */
 export const saveEnvironment = async (
   { database }: ReleaseContext,
   access: WorkspaceAccess,
@@ -45,7 +48,7 @@ export const saveEnvironment = async (
   }
 };
 
-/** Keys that see a part of the workspace may not change what concerns all of it. */
+/** Keys that see only part of the workspace may not change settings that concern all of it. */
 export const requireUnrestricted = ({ userGroups }: WorkspaceAccess, what: string): void => {
   if (userGroups !== undefined)
     throw new ServiceError('forbidden', `A key that is restricted to user groups may not ${what}.`);

@@ -10,14 +10,14 @@ import {
 import { waitingFor } from './release-answers';
 import { type ReleaseChange } from './release-context';
 
-/** A release that is wanted; the asset is locked. */
+/** A requested release; the asset is locked. */
 interface WantedRelease extends NewRelease {
   readonly environment: EnvironmentRecord;
 }
 
 /**
- * Makes a release, live at once where nobody has to approve it. Where the version waits or is live in the environment already, that release
- * is the answer. Throws `release_pending` where another version waits, and `release_conflict` where the id stands for something else.
+ * Makes a release, live at once if nobody has to approve it. If the version is already pending or live in the environment, that release is the
+ * answer. Throws `release_pending` if another version is pending, and `release_conflict` if the id belongs to a different release.
  */
 export const openRelease = async (transaction: Transaction, wanted: WantedRelease): Promise<ReleaseChange> => {
   const known = (await findAgain(transaction, wanted)) ?? (await findOpen(transaction, wanted));
@@ -30,7 +30,7 @@ export const openRelease = async (transaction: Transaction, wanted: WantedReleas
   return { release: (await findRelease(transaction, release.id)) ?? release, moved: true };
 };
 
-/** The release that an earlier request with the same id has made. */
+/** The release that an earlier request with the same id has created. */
 const findAgain = async (transaction: Transaction, { id, assetId, versionId, environment }: WantedRelease) => {
   const known = await findRelease(transaction, id);
   if (known === undefined) return undefined;

@@ -4,9 +4,7 @@ import { changeAndAnnounce } from '../announcements';
 import { requireUnrestricted } from './environments';
 import { pointerKey, type ReleaseContext } from './release-context';
 
-/**
- * Makes every process read every pin of the workspace again from the database, which is the truth. Throws `forbidden` for a restricted key.
- */
+/** Makes every process reload every pin of the workspace from the database, which is the source of truth. Throws `forbidden` for a restricted key. */
 export const reconcileReleases = async (
   context: ReleaseContext,
   access: WorkspaceAccess,

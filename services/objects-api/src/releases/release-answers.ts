@@ -1,6 +1,6 @@
 import { type AssetKind, Release, type ReleaseRecord, ServiceError, toShown } from '@decision/contracts';
 
-/** A release as it is answered. */
+/** A release as answers show it. */
 export const toRelease = ({ asset: { kind, ...asset }, environment, approvals, ...release }: ReleaseRecord): Release =>
   toShown(Release, {
     ...release,
@@ -30,27 +30,27 @@ export const nothingLive = (kind: AssetKind, slug: string, selector: string): Se
     { slug, environment: selector },
   );
 
-/** `sentence` says what cannot be done and what can. */
+/** `sentence` says which action is impossible and which is possible. */
 export const releaseConflict = ({ id, state }: Pick<ReleaseRecord, 'id' | 'state'>, sentence: string): ServiceError =>
   new ServiceError('release_conflict', sentence, { release_id: id, state });
 
-/** A caller that wants to approve. */
+/** A caller that tries to approve. */
 export interface Approver {
-  /** The key, and those whose place it has taken by rotation; none for a person. */
+  /** The key and its predecessors by rotation; none for a person. */
   readonly keyIds: readonly string[];
   /** Undefined for a key. */
   readonly userId?: string | undefined;
   readonly role: string;
 }
 
-/** The approvers of a release, `key:<id>`, `user:<id>` or `role:<name>`, for whom somebody can stand. */
+/** The approvers of a release, `key:<id>`, `user:<id>` or `role:<name>`, that a caller can act for. */
 export const standsFor = (approvers: readonly string[], { keyIds, userId, role }: Approver): readonly string[] => {
   const own = userId === undefined ? keyIds.map((id) => `key:${id}`) : [`user:${userId}`];
   const names = new Set([`role:${role}`, ...own]);
   return approvers.filter((approver) => names.has(approver));
 };
 
-/** The approvers of whom one (`any`) or each (`all`) has yet to agree; none where the release may go live. */
+/** The approvers of whom one (`any`) or each (`all`) has yet to approve; none if the release may go live. */
 export const waitingFor = ({
   approvers,
   approvalScheme,

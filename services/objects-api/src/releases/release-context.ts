@@ -7,19 +7,19 @@ export interface ReleaseContext extends AnnouncingContext {
   readonly newId: () => string;
 }
 
-/** A release as it now is, and whether a pin has moved. */
+/** The current state of a release, and whether a pin has moved. */
 export interface ReleaseChange {
   readonly release: ReleaseRecord;
   readonly moved: boolean;
 }
 
-/** The key behind which services cache where a slug points. */
+/** The key under which services cache the target of a slug. */
 export const pointerKey = (
   workspaceId: string,
   { kind, slug }: { readonly kind: AssetKind; readonly slug: string },
 ): string => (kind === 'rule' ? cacheKeys.rulePointer(workspaceId, slug) : cacheKeys.flowPointer(workspaceId, slug));
 
-/** Changes a release in one transaction; where a pin moves, the change is announced to every process after the commit. */
+/** Changes a release in one transaction; if a pin moves, the change is announced to every process after the commit. */
 export const moveAndAnnounce = async (
   context: ReleaseContext,
   access: WorkspaceAccess,

@@ -30,12 +30,12 @@ export const roleRoutes = (context: AnnouncingContext): readonly BoundOperation[
   })),
 ];
 
-/** Keys that one announcement names at most. */
+/** Maximum number of keys in one announcement. */
 const MAX_ANNOUNCED = 5_000;
 
 /**
- * Makes or changes a custom role; keys that have it follow at once. Throws `role_built_in`, and `forbidden` where the caller is restricted
- * to groups, or the role may do, or could do before, what the caller may not.
+ * Creates or changes a custom role; keys that have it follow at once. Throws `role_built_in`, and `forbidden` if the caller is restricted to
+ * groups, or if the role, before or after the change, may do something that the caller may not.
  */
 export const saveRole = async (
   context: AnnouncingContext,

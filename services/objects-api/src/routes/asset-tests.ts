@@ -73,11 +73,11 @@ interface TestContext {
 }
 
 interface FlowTestContext extends TestContext {
-  /** Asks the outside for live tests. */
+  /** Makes outside calls for live tests. */
   readonly live: LiveCalls;
 }
 
-/** Tests that a rule or flow may have. */
+/** Maximum number of tests of a rule or flow. */
 const MAX_TESTS = 10_000;
 
 /** Throws `rule_not_found` or `flow_not_found`. */
@@ -94,7 +94,7 @@ export const listTests = (
     return testsOf(kind)(suite.tests).map((test) => toTest(test, results.get(test.id)));
   });
 
-/** Adds a test to the draft; one of the same id is answered as it is. Throws `rule_not_found` or `too_many_tests`. */
+/** Adds a test to the draft; if one of the same id exists, answers it unchanged. Throws `rule_not_found` or `too_many_tests`. */
 const createTest = (
   { database, newId }: TestContext,
   access: WorkspaceAccess,
@@ -117,7 +117,7 @@ const createTest = (
     return toTest(test, undefined);
   });
 
-/** Takes a test out of the draft. Throws `rule_not_found` or `test_not_found`. */
+/** Removes a test from the draft. Throws `rule_not_found` or `test_not_found`. */
 const deleteTest = (
   { database }: TestContext,
   access: WorkspaceAccess,
@@ -172,7 +172,7 @@ const testsOf = (
 ): ((suite: readonly Readonly<Record<string, unknown>>[]) => readonly FlowStoredTest[]) =>
   kind === 'flow' ? readFlowTests : readTests;
 
-/** A test with how it last went, where it has run. */
+/** A test with its last result, if it has run. */
 const toTest = (test: FlowStoredTest, result: TestResult | undefined): FlowTest => ({
   ...test,
   ...(result === undefined
@@ -185,7 +185,7 @@ const toTest = (test: FlowStoredTest, result: TestResult | undefined): FlowTest 
       }),
 });
 
-/** The answer to a run. */
+/** The answer to a test run. */
 const toRun = (outcomes: readonly TestOutcome[]): Omit<RuleTestRun, 'rule'> => {
   const failed = outcomes.filter(({ success }) => !success);
   const critical = failed.filter(({ test }) => test.critical);

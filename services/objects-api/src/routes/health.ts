@@ -7,7 +7,7 @@ import { type Readiness } from '@decision/service-kit';
 const DEADLINE_MS = 1_000;
 const DEFAULT_PORT = 9_092;
 
-/** Whether one of the brokers, each `host:port`, accepts a connection. They are all asked at once; nothing is sent. */
+/** Whether one of the brokers, each `host:port`, accepts a connection. All are tried at once; nothing is sent. */
 export const probeBroker = async (addresses: readonly string[]): Promise<boolean> => {
   const accepted = await Promise.all(addresses.map(accepts));
   return accepted.includes(true);
@@ -29,14 +29,14 @@ const accepts = (address: string): Promise<boolean> =>
 /** Source of the health body. */
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
-  /** Names of the migrations that the database lacks. */
+  /** Names of the migrations that are missing in the database. */
   readonly pendingMigrations: () => Promise<readonly string[]>;
   readonly cacheStatus: () => CacheStatus;
-  /** Whether a broker can be reached; undefined where the service has none configured. */
+  /** Whether a broker can be reached; undefined if none is configured. */
   readonly probeBroker: (() => Promise<boolean>) | undefined;
 }
 
-/** The process is alive; the body says what it can reach. */
+/** The process is alive; the body says which dependencies it can reach. */
 export const readHealth = async (source: HealthSource): Promise<ObjectsApiHealth> => {
   const [database, migrations, broker] = await Promise.all([
     answers(source.pingDatabase()),
@@ -54,7 +54,7 @@ export const readHealth = async (source: HealthSource): Promise<ObjectsApiHealth
   };
 };
 
-/** Every call of this service needs the database; without the cache or the broker it goes on. */
+/** Every call of this service needs the database; without the cache or the broker the service continues. */
 export const readReadiness = async ({ pingDatabase }: Pick<HealthSource, 'pingDatabase'>): Promise<Readiness> =>
   (await answers(pingDatabase())) ? { ready: true } : { ready: false, reason: 'The database cannot be reached.' };
 

@@ -20,7 +20,7 @@ import { makeResetLink, removeFactor } from '../people/credentials';
 import { readMapping, saveMapping } from '../people/sso-mapping';
 import { type UserContext, userNotFound } from '../users/user-context';
 
-/** What claims mean, who is signed in, and who signed in or was refused. */
+/** The calls on the meaning of claims, on sessions, and on sign-ins and refusals. */
 export const peopleRoutes = (context: UserContext): readonly BoundOperation[] => [
   bindOperation(getSsoMapping, async ({ identity }) => ({ mapping: await readMapping(context, identity) })),
   bindOperation(saveSsoMapping, ({ identity, body }) => saveMapping(context, identity, body)),

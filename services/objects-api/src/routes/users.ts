@@ -21,7 +21,7 @@ import { acceptInvitation, inviteUser, showInvitation, withdrawInvitation } from
 import { toListedUser, type UserContext } from '../users/user-context';
 import { createGroup, createUser, deleteUser, updateUser } from '../users/users';
 
-/** The calls under /api/v1/admin/users, and those that the bearer of an invitation makes. */
+/** The calls under /api/v1/admin/users, and those of the bearer of an invitation. */
 export const userRoutes = (context: UserContext): readonly BoundOperation[] => [
   bindOperation(listUsersOperation, async ({ identity }) =>
     (await context.database.inWorkspace(accessOf(identity), listUsers)).map(toListedUser),

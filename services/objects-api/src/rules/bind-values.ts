@@ -19,19 +19,19 @@ import {
   type Transaction,
 } from '@decision/persistence';
 
-/** A table whose references are by id, which values these are, and everything that keeps it from being executed. */
+/** A table with references by id, the referenced values, and all problems that prevent its execution. */
 interface BoundTable {
   readonly table: RuleTable;
   readonly valueIds: readonly string[];
   readonly problems: readonly RuleProblem[];
 }
 
-/** Levels of functions that call functions which are followed. */
+/** Maximum depth of function calls that are followed. */
 const MAX_CALL_DEPTH = 20;
 
 /**
- * Binds what a table refers to by name to the values that the caller may see, and checks the whole. What the stored table refers to already
- * stays bound, also where it was renamed or archived; where the caller may not see it, only in the place where it stands (V5).
+ * Binds the names in a table to the values that the caller may see, and checks the whole. References of the stored table stay bound, even if the
+ * value was renamed or archived; if the caller may not see it, only in its present position (V5).
  */
 export const bindValues = async (
   transaction: Transaction,
@@ -52,7 +52,7 @@ export const bindValues = async (
   const binding = bindValueReferences(table, { byName: (name) => active.get(name), byId: values.get });
   const faults = [...binding.problems, ...checkBound(binding.table, values)];
   const concealed = await findConcealed(transaction, { visible, hidden, values });
-  // A table that cannot be executed may nest too deep to be compared.
+  // A table that cannot be executed may be nested too deep to be compared.
   const problems = faults.length > 0 ? faults : problemsOfMovedReferences(binding.table, stored, concealed);
   return {
     table: binding.table,
@@ -61,7 +61,7 @@ export const bindValues = async (
   };
 };
 
-/** Names that formulas are bound to are kept where a client sends settings without them. */
+/** Keeps the names that formulas are bound to if a client sends settings without them. */
 const keepFunctions = (given: RuleTable, stored: RuleTable | undefined): RuleTable => {
   const kept = stored?.settings?.functions;
   if (kept === undefined) return given;
@@ -87,9 +87,9 @@ const findReferenced = async (
 };
 
 const calledBy = ({ type, content }: ValueRecord): readonly string[] =>
-  type === 'function' ? functionsCalledIn((content as { formula: string }).formula) : []; // what a function value holds
+  type === 'function' ? functionsCalledIn((content as { formula: string }).formula) : []; // the content of a function value
 
-/** Values to which the stored table refers and that the caller does not see. */
+/** Values that the stored table refers to and the caller does not see. */
 const findHidden = (
   transaction: Transaction,
   stored: RuleTable | undefined,
@@ -103,7 +103,7 @@ const findHidden = (
   );
 };
 
-/** Those of the values that the caller does not see, or not with all members. */
+/** Values of which the caller does not see everything: the value itself or some of its members. */
 const findConcealed = async (
   transaction: Transaction,
   {

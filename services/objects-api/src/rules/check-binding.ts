@@ -9,14 +9,14 @@ import {
   type Transaction,
 } from '@decision/persistence';
 
-/** A fault of a rule or flow as an asset of its context, in the form of other faults of a rule. */
+/** A fault in the binding of a rule or flow to its context, in the form of other faults of a rule. */
 export type BindingProblem = Pick<RuleProblem, 'message' | 'path' | 'column'> & { readonly code: 'unbindable' };
 
 interface Field {
   readonly key: string;
 }
 
-/** What a binding needs to know of a rule or flow: the context that it names, what it takes and what it answers. */
+/** The parts of a rule or flow that matter to a binding: the context that it names, its inputs and its outputs. */
 interface BindableDraft {
   /** `{slug, version}`; anything else names no context. */
   readonly context: unknown;
@@ -26,17 +26,17 @@ interface BindableDraft {
 
 interface BindingToCheck {
   readonly draft: BindableDraft;
-  /** As it is stored; undefined where it is new. */
+  /** The stored state; undefined if the asset is new. */
   readonly before: (Pick<BindableDraft, 'context' | 'requestSchema'> & { readonly id: string }) | undefined;
-  /** Whether the key sees some groups alone. */
+  /** Whether the key is restricted to groups. */
   readonly isRestricted: boolean;
-  /** Whether it is to be published: a draft may begin without inputs. */
+  /** Whether the draft is to be published: it may begin without inputs. */
   readonly isComplete: boolean;
 }
 
 /**
- * Why a draft of a rule or flow, or the version that its binding pins, cannot be bound to the context that it names (C57): the faults of the first kind
- * that there is.
+ * Reasons why a draft of a rule or flow, or the version that its binding pins, cannot be bound to the context that it names (C57): the first
+ * kind of faults that occurs.
  */
 export const problemsOfDraft = async (
   transaction: Transaction,
@@ -70,8 +70,8 @@ const problemsOfPinnedVersion = async (
 };
 
 /**
- * Reasons why a rule or flow cannot be bound to the context that it names. A context that does not exist, or is not visible, says nothing: what a run may
- * write is decided again at the run. Inputs count only where `isComplete`, since a draft may begin without any.
+ * Reasons why a rule or flow cannot be bound to the context that it names. A context that does not exist, or is not visible, causes none: each
+ * run checks again what it may write. Inputs count only if `isComplete`, since a draft may begin without any.
  */
 const problemsOfBinding = async (
   transaction: Transaction,
@@ -92,8 +92,8 @@ const problemsOfBinding = async (
 };
 
 /**
- * Reasons why a published version cannot be bound to the context that its asset names, apart from those of a draft: a version that the binding pins,
- * or one that is put back in service. A version that is not there says nothing, as a context does not.
+ * Reasons why a published version cannot be bound to the context that its asset names, apart from those of a draft: a version that the binding
+ * pins, or one that is put back in service. A missing version causes none, like a missing context.
  */
 export const problemsOfBoundVersion = async (
   transaction: Transaction,
@@ -109,13 +109,13 @@ export const problemsOfBoundVersion = async (
   }));
 };
 
-/** The number of the version that a binding pins; undefined where it follows the latest one or an environment. */
+/** The number of the version that a binding pins; undefined if it follows the latest one or an environment. */
 const pinnedVersion = (context: unknown): number | undefined => {
   const selector = selectorOf(context);
   return /^[1-9]\d{0,8}$/.test(selector) ? Number(selector) : undefined;
 };
 
-/** That a binding follows an environment that the workspace does not have: nothing would ever run. */
+/** Reports a binding that follows an environment which the workspace does not have: nothing would ever run. */
 const problemsOfEnvironment = async (
   transaction: Transaction,
   context: unknown,
@@ -133,8 +133,8 @@ const problemsOfEnvironment = async (
 export const followsLatest = (context: unknown): boolean => selectorOf(context) === 'latest';
 
 /**
- * A key that is restricted to groups binds rules to contexts that it sees, and to no others: whether a context is hidden from it or not there yet looks the
- * same (C57, C128). What is bound already stays.
+ * A key that is restricted to groups binds rules only to contexts that it sees: a hidden context and a missing one look the same (C57, C128).
+ * Existing bindings stay.
  */
 const problemsOfHiddenContext = async (
   transaction: Transaction,
@@ -152,7 +152,7 @@ const problemsOfHiddenContext = async (
   return [{ code: 'unbindable', path: '/context', message }];
 };
 
-/** Problems of a draft's `context` that is no binding (V4): `->>` would make a slug of it that no check sees. */
+/** Problems of a draft's `context` that is not a valid binding (V4): `->>` would turn it into a slug that no check sees. */
 const problemsOfContextName = (context: unknown): readonly BindingProblem[] => {
   const slug: unknown = typeof context === 'object' && context !== null && 'slug' in context ? context.slug : null;
   if (slug === null || typeof slug === 'string') return [];
@@ -161,8 +161,8 @@ const problemsOfContextName = (context: unknown): readonly BindingProblem[] => {
 };
 
 /**
- * Inputs by which a rule would read relationships that a restricted key does not see (V6). Those that the rule read under the same binding before may stay;
- * when it is bound anew, its versions count like its draft, since each may come into service.
+ * Inputs that would let a rule read relationships that a restricted key does not see (V6). Those that the rule already read under the same
+ * binding may stay; when it is bound anew, its versions count like its draft, since each may come into service.
  */
 const problemsOfHiddenRelations = async (
   transaction: Transaction,
@@ -193,7 +193,7 @@ const problemsOfHiddenRelations = async (
 
 const keysOf = (fields: readonly Field[]): readonly string[] => fields.map(({ key }) => key);
 
-/** Names of the relationships that inputs of these keys read. */
+/** Names of the relationships that inputs with these keys read. */
 const relationsIn = (keys: readonly string[]): readonly string[] =>
   relationsRead({
     ...{ type: 'rule', slug: '', effectiveVersion: '', outputs: [] },
@@ -231,7 +231,7 @@ const selectorOf = (context: unknown): string => {
   return typeof version === 'string' || typeof version === 'number' ? String(version) : 'latest';
 };
 
-/** The slug of the context that a draft names; undefined where it names none. */
+/** The slug of the context that a draft names; undefined if it names none. */
 const slugOfContext = (context: unknown): string | undefined => {
   const slug: unknown = typeof context === 'object' && context !== null && 'slug' in context ? context.slug : undefined;
   return typeof slug === 'string' ? slug : undefined;

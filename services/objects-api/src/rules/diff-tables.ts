@@ -7,7 +7,7 @@ interface RowMatch {
   readonly to: number;
 }
 
-/** Rows that are alike, in order, and the first that is not yet recognised. */
+/** Rows that are alike, in order, and the first row that is not yet matched. */
 interface Queue {
   readonly entries: number[];
   next: number;
@@ -23,8 +23,8 @@ interface RowMatching {
 }
 
 /**
- * Recognises the rows of a table in another: by their `id`, then by their content, then by their place: what is left between two rows that
- * are recognised as neighbours on both sides is paired in order. Takes time in proportion to the rows.
+ * Matches the rows of a table with those of another: by their `id`, then by their content, then by position: rows left between two matches that
+ * are neighbours on both sides are paired in order. Takes time linear in the rows.
  */
 const matchRows = (from: readonly RuleRow[], to: readonly RuleRow[]): RowMatching => {
   const partners = new Map<number, number>();
@@ -58,7 +58,7 @@ const matchRows = (from: readonly RuleRow[], to: readonly RuleRow[]): RowMatchin
   };
 };
 
-/** Rows that are left on both sides after a recognised row, or at the start, are paired one by one. */
+/** Pairs rows one by one that are left on both sides after a matched row, or at the start. */
 const matchByPlace = (
   fromLength: number,
   toLength: number,
@@ -80,17 +80,17 @@ const matchByPlace = (
 const contentOf = ({ request, response, settings }: RuleRow): string =>
   JSON.stringify([sorted(request), sorted(response), sorted(settings)]);
 
-/** Entries by name: the order in which a document gives them says nothing. */
+/** Entries by name: their order in a document has no meaning. */
 const sorted = (record: Readonly<Record<string, unknown>> | undefined): unknown =>
   Object.entries(record ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** Entries of a list that are shown; counts are whole. */
+/** Maximum number of entries shown of a list; counts are complete. */
 const MAX_SHOWN = 1_000;
 
 /** The first entries of a list, as answers show them. */
 export const show = <T>(entries: readonly T[]): T[] => entries.slice(0, MAX_SHOWN);
 
-/** Whether lists of these lengths are cut. */
+/** Whether lists of these lengths are truncated. */
 export const isCut = (counts: Readonly<Record<string, number>>): boolean =>
   Object.values(counts).some((count) => count > MAX_SHOWN);
 
@@ -139,7 +139,7 @@ const diffRows = (from: RuleRow | undefined, to: RuleRow | undefined): CellChang
     })),
   );
 
-/** The entries of two records that differ, in the order of their names. */
+/** The entries that differ between two records, in the order of their names. */
 export const diffRecords = (
   from: Readonly<Record<string, unknown>>,
   to: Readonly<Record<string, unknown>>,
@@ -156,7 +156,7 @@ export const diffRecords = (
 const own = (record: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
-/** The fewest rows that had to be moved: all that are not in the longest run that kept its order. `pairs` are in the order of `from`. */
+/** The minimal set of moved rows: all outside the longest run that kept its order. `pairs` are in the order of `from`. */
 export const movedPairs = (pairs: readonly RowMatch[]): readonly RowMatch[] => {
   const tails: number[] = [];
   const before = new Array<number>(pairs.length);
@@ -170,7 +170,7 @@ export const movedPairs = (pairs: readonly RowMatch[]): readonly RowMatch[] => {
   return pairs.filter((_, index) => !kept.has(index));
 };
 
-/** Index of the first entry that passes, where all that follow one that passes do too; the length where none does. */
+/** Index of the first entry that passes, if all entries after a passing one pass too; the length if none passes. */
 const firstAtLeast = (entries: readonly number[], passes: (entry: number) => boolean): number => {
   let [low, high] = [0, entries.length];
   while (low < high) {

@@ -1,18 +1,18 @@
 import { checkFieldSource, type FieldSource, type RuleField, type RuleDraft } from '@decision/contracts';
 import { findObjectFields, type ObjectFields, type Transaction } from '@decision/persistence';
 
-/** The source of a field, undefined where it has none, or one of another kind. */
+/** The source of a field, undefined if it has none, or one of another kind. */
 export const sourceOf = ({ source }: RuleField): FieldSource | undefined => {
   if (source === undefined) return undefined;
   const check = checkFieldSource(source);
   return check.ok ? check.value : undefined;
 };
 
-/** The field of the object behind a field of a rule. */
+/** The object's field that a field of a rule comes from. */
 export const sourceField = (field: RuleField, source: FieldSource): string =>
   (source.field ?? field.key).normalize('NFC');
 
-/** The objects behind sources: by id, and where there is none of the id by name, so that rules can move to another workspace. */
+/** The objects behind sources: by id, or, if no object has the id, by name, so that rules can move to another workspace. */
 export class SourceObjects {
   private readonly byId: ReadonlyMap<string, ObjectFields>;
   private readonly byName: ReadonlyMap<string, ObjectFields>;
@@ -39,7 +39,7 @@ export const loadSources = async (transaction: Transaction, fields: readonly Rul
 
 type Schemas = Partial<Pick<RuleDraft, 'requestSchema' | 'responseSchema'>>;
 
-/** Sources with the id of their object, so that renaming it changes nothing. What names no visible object stays as it is. */
+/** Sources with the id of their object, so that renaming it changes nothing. Sources that name no visible object stay unchanged. */
 export const bindSources = async <S extends Schemas>(transaction: Transaction, schemas: S): Promise<S> => {
   const fields = [...(schemas.requestSchema ?? []), ...(schemas.responseSchema ?? [])];
   if (!fields.some((field) => sourceOf(field) !== undefined)) return schemas;

@@ -34,9 +34,9 @@ export interface ImportContext extends AnnouncingContext {
 }
 
 /**
- * Creates or changes a rule, then publishes or unpublishes it as asked, in one transaction. Throws `rule_invalid` with every
- * problem, `invalid_request` for groups that the key has not, `slug_taken`, `rule_released`, `tests_failed`, or where the rule is not as expected `rule_stale` and `rule_not_found`; then
- * nothing has changed.
+ * Creates or changes a rule, then publishes or unpublishes it as requested, in one transaction. Throws `rule_invalid` with every problem,
+ * `invalid_request` for groups that the key does not have, `slug_taken`, `rule_released`, `tests_failed`, or, if the rule is not as expected,
+ * `rule_stale` and `rule_not_found`; nothing has changed then.
  */
 export const importRule = (
   context: ImportContext,
@@ -62,14 +62,14 @@ export const importRule = (
     return after;
   });
 
-/** The import under the id that it names, or that is made. */
+/** The import under its own id or a new one. */
 const withId = (imported: RuleImport, { newId }: ImportContext) => ({ ...imported, id: imported.id ?? newId() });
 
-/** Tests that come without an id are given one. */
+/** Gives new ids to tests that have none. */
 const withIds = (changes: Partial<RuleDraft>, { newId }: ImportContext): Partial<RuleDraft> =>
   changes.testSuite === undefined ? changes : { ...changes, testSuite: withTestIds(changes.testSuite, newId) };
 
-/** The changes with their references by id. Throws `rule_invalid` where the draft could not be executed with them. */
+/** The changes with their references by id. Throws `rule_invalid` if the draft could not be executed with them. */
 const bindDraft = async (
   transaction: Transaction,
   existing: RuleRecord | undefined,
@@ -102,7 +102,7 @@ const tableOf = ({ requestSchema, responseSchema, conditions, groups, settings }
   settings,
 });
 
-/** Publishes or unpublishes as asked and answers the rule as it then is. Both at once: it ends unpublished. */
+/** Publishes or unpublishes as requested and answers the resulting rule. With both, it ends unpublished. */
 const setPublication = async (
   transaction: Transaction,
   context: ImportContext,

@@ -4,7 +4,7 @@ import { ignoredFields, problemsOfImport } from './read-import';
 const pathsOf = (imported: object): readonly string[] =>
   problemsOfImport(imported).map(({ path, message }) => `${path}: ${message}`);
 
-/** How programs that know a name write it otherwise. */
+/** The spellings of a name that other programs use. */
 const variantsOf = (name: string): readonly string[] => {
   const words = name.replace(/^_/, '').split(/(?=[A-Z])|_/).map((word) => word.toLowerCase()); // prettier-ignore
   const spellings = [words.join('_'), words.join('-'), words.join(''), words.join('_').toUpperCase(), `_${name}`];

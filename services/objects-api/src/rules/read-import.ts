@@ -14,14 +14,14 @@ import {
 } from '@decision/contracts';
 import { isObject, MAX_PROBLEMS, nearName, type RuleProblem } from '@decision/engine';
 
-/** Something in an import that would be dropped although it means something. */
+/** A meaningful part of an import that would be dropped. */
 export type ImportProblem = Pick<RuleProblem, 'message' | 'path'> & { readonly code: 'misread' };
 
-/** The names that an object of a document may have. */
+/** The valid field names of an object in a document. */
 interface Names {
   /** Fields that are read. */
   readonly read: readonly string[];
-  /** Fields that clients send back as they got them, and that are ignored. */
+  /** Fields that clients send back as they received them, and that are ignored. */
   readonly echoed: ReadonlySet<string>;
 }
 
@@ -60,7 +60,7 @@ const OF_LAST_RUN = ['error', 'success', 'test_state', 'last_executed'];
 const TEST = namesOf(['id', 'name', 'request', 'response', 'policy', 'critical'], OF_LAST_RUN);
 const FLOW_TEST = namesOf([...TEST.read, 'mocks', 'live'], OF_LAST_RUN);
 
-/** Fields that mean something, but not within a rule. */
+/** Fields that are meaningful, but not within a rule. */
 const elsewhere = (kind: AssetKind): Readonly<Record<string, string>> => ({
   expected_updated_at: `stands beside "${kind}" in the body, not within it`,
   dry_run: 'is not known to imports: each one is carried out',
@@ -68,7 +68,7 @@ const elsewhere = (kind: AssetKind): Readonly<Record<string, string>> => ({
   environment: 'is not set by imports; POST /api/v1/admin/releases releases a version into an environment',
 });
 
-/** Problems of an import: fields that would be dropped although they mean something, or that do not mean what was intended; at most {@link MAX_PROBLEMS}. */
+/** Problems of an import: meaningful fields that would be dropped, or fields that do not mean what was intended; at most {@link MAX_PROBLEMS}. */
 export const problemsOfImport = (imported: RuleImport): readonly ImportProblem[] =>
   first(misread('rule', imported, RULE), misreadTable(imported));
 
@@ -109,7 +109,7 @@ const misread = function* (
     if (Object.hasOwn(imported, name)) yield problem(`/${name}`, `"${name}" ${message}.`);
   }
   yield* misspelt(imported, names, '');
-  const { version } = imported as { readonly version?: unknown }; // known from exports, and read by nobody
+  const { version } = imported as { readonly version?: unknown }; // exports contain it, imports ignore it
   if (version !== undefined && version !== null && !(Number.isInteger(version) && Number(version) >= 1))
     yield problem('/version', '"version" is the number that an export shows. "_publish": true makes the next version; "context": {"slug", "version"} says which version a context runs.'); // prettier-ignore
   yield* misreadContext(imported.context);
@@ -204,12 +204,12 @@ const misspelt = function* (object: object, { read, echoed }: Names, path: strin
   }
 };
 
-/** Names of fewer characters look alike by accident. */
+/** Minimum length of names to compare: shorter ones look alike by accident. */
 const LEAST_COMPARED = 4;
-/** So many characters more or fewer still look alike. */
+/** Maximum difference in length between names that look alike. */
 const MOST_MORE = 2;
 
-/** The known name that another one most likely means: one that differs only in case and separators, or one a few characters away. */
+/** The known name that is most likely meant: one that differs only in case and separators, or one a few characters away. */
 const lookalike = (name: string, known: readonly string[]): string | undefined => {
   const bare = bareOf(name);
   const same = known.find((candidate) => bareOf(candidate) === bare);

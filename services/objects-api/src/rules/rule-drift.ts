@@ -5,7 +5,7 @@ import { loadSources, sourceField, sourceOf, type SourceObjects } from './field-
 type Schemas = Pick<RuleSummary, 'id' | 'requestSchema' | 'responseSchema'>;
 type Side = 'request' | 'response';
 
-/** How the drafts of these rules and the objects that their fields come from have come apart, by rule. */
+/** Drift between the drafts of these rules and the objects that their fields come from, by rule. */
 export const findDrift = async (
   transaction: Transaction,
   rules: readonly Schemas[],
@@ -47,7 +47,7 @@ const fieldDrift = (side: Side, rule: RuleField, objects: SourceObjects): readon
   if (parsed === undefined) {
     return [{ kind: 'field_missing', message: `The object "${object.name}" has no field "${field}" any more.`, ...at }];
   }
-  // Formulas answer anything.
+  // Formulas can answer any value.
   if (parsed.type === rule.type || rule.type === 'function') return [];
   const message = `The field "${field}" of the object "${object.name}" is a ${parsed.type}; the rule takes it for a ${rule.type}.`;
   return [{ kind: 'type_changed', message, ...at, rule_type: rule.type, object_type: parsed.type }];

@@ -24,12 +24,12 @@ import { type ImportContext, requireNone } from './import-rule';
 
 const NUMBER = /^[1-9]\d{0,8}$/;
 
-/** A rule or flow, as far as its versions are concerned. */
+/** The parts of a rule or flow that its versions need. */
 type VersionedAsset = Pick<RuleRecord, 'id' | 'slug'>;
 
 /**
  * The id of the version that a selector means: `latest`, a number or an environment. Throws `rule_not_published`, `version_not_found` or
- * `environment_not_found`; of flows likewise.
+ * `environment_not_found`, or their counterparts for flows.
  */
 const findVersionId = async (
   transaction: Transaction,
@@ -89,9 +89,9 @@ export const listVersions = (
   });
 
 /**
- * Puts an earlier version back in service, as the next version; nothing happens where what is in service has its content already. Throws
- * `rule_not_found` or `version_not_found`, and `rule_invalid` where the context that the rule is bound to could not take what that version writes;
- * of flows likewise.
+ * Puts an earlier version back in service, as the next version; does nothing if the version in service already has its content. Throws
+ * `rule_not_found` or `version_not_found`, and `rule_invalid` if the context that the rule is bound to could not take the outputs of that
+ * version, or their counterparts for flows.
  */
 export const publishAgain = <K extends AssetKind>(
   context: ImportContext,
@@ -133,7 +133,7 @@ export const diffRule = (
     return { rule: slug, from: before.name, to: after.name, fields, rows, other, equal: differences === 0, truncated };
   });
 
-/** A state of a rule: what decides answers in tables, and everything else by name. */
+/** A state of a rule: the table that decides its answers, and everything else by name. */
 interface RuleState {
   readonly name: string;
   readonly table: Pick<RuleRecord, 'requestSchema' | 'responseSchema' | 'conditions'>;
@@ -146,14 +146,14 @@ const readState = async (transaction: Transaction, rule: RuleRecord, selector: s
   return { name: String(version), ...splitState({ ...details, ...table }) };
 };
 
-/** Parts that are compared piece by piece: fields, rows, nodes and connections. */
+/** Parts that are compared in detail: fields, rows, nodes and connections. */
 const COMPARED_BY_PIECE: ReadonlySet<string> = new Set(['requestSchema', 'responseSchema', 'conditions', 'graph']);
 
 const otherNames = (kind: AssetKind): readonly string[] =>
   ['slug', ...recordNames(draftFields[kind])].filter((name) => !COMPARED_BY_PIECE.has(name));
 const OTHER: Readonly<Record<AssetKind, readonly string[]>> = { rule: otherNames('rule'), flow: otherNames('flow') };
 
-/** The parts of a state that are compared as a whole, by name. They change only when somebody changes them. */
+/** The parts of a state that are compared as a whole, by name. They change only by a caller's action. */
 export const otherParts = (kind: AssetKind, state: object): Readonly<Record<string, unknown>> => {
   const parts: Readonly<Record<string, unknown>> = { ...state };
   return Object.fromEntries(OTHER[kind].map((name) => [name, parts[name]]));

@@ -5,13 +5,13 @@ import { ServiceError } from '@decision/contracts';
 import { type CallFor } from '@decision/flows';
 import { type Config, type connectorSettings, type Logger, type Metrics, type Stopper } from '@decision/service-kit';
 
-/** Asks the outside for tests of flows that say `live`. */
+/** Makes outside calls for tests of flows that say `live`. */
 export interface LiveCalls {
-  /** Runs tests that may ask the outside. Rejects with `overloaded` where too many do. */
+  /** Runs tests that may make outside calls. Rejects with `overloaded` if too many do. */
   run<T>(test: (callFor: CallFor) => Promise<T>): Promise<T>;
 }
 
-/** Runs of suites with live tests at once in this process; each holds a connection to the database until it ends. */
+/** Maximum number of concurrent runs of suites with live tests in this process; each holds a connection to the database until it ends. */
 const AT_ONCE = 2;
 
 /** `open` is called once, for the first suite with a live test. */
@@ -44,7 +44,7 @@ interface Opening {
   readonly stopper: Stopper;
 }
 
-/** Opens the nodes that reach out. Loads them only now: few processes ever run a live test, and all of them start. */
+/** Opens the nodes that make outside calls. Loads them only now: every process starts, but few ever run a live test. */
 export const openLiveCalls = (cache: Pick<Cache, 'shared' | 'seal'>, opening: Opening): CallFor => {
   const { openConnectors } = createRequire(__filename)('@decision/connectors') as typeof ConnectorsPackage;
   const connectors = openConnectors(cache, { ...opening, entities: undefined, outbox: undefined });

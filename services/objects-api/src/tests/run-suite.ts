@@ -11,7 +11,7 @@ import {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A test as a draft holds it, with nothing left out. */
+/** A test as a draft holds it, in full. */
 export interface StoredTest {
   readonly id: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface StoredTest {
   readonly critical: boolean;
 }
 
-/** Reads the test suite of a draft. Imports may hold anything: what is missing takes its default, what is no object is empty. */
+/** Reads the test suite of a draft. Imports may hold anything: missing parts get their default, parts that are not objects are empty. */
 export const readTests = (suite: readonly JsonObject[]): readonly StoredTest[] =>
   suite.map((entry, index) => ({
     id: typeof entry['id'] === 'string' ? entry['id'] : `test-${index + 1}`,
@@ -35,7 +35,7 @@ export const readTests = (suite: readonly JsonObject[]): readonly StoredTest[] =
 export const objectOf = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
-/** Gives every test of an import an id of its own; those that have one keep it. */
+/** Gives an id to every test of an import that has none. */
 export const withTestIds = (suite: readonly JsonObject[], newId: () => string): Record<string, unknown>[] => {
   const taken = new Set<unknown>();
   return suite.map((entry) => {
@@ -57,8 +57,8 @@ export interface TestClock {
 }
 
 /**
- * Runs the tests of a draft with the values to which it refers, also those that the caller may not see, and keeps their results. Throws
- * `rule_invalid` where a value has changed so that the draft cannot be executed, and `deadline_exceeded`.
+ * Runs the tests of a draft with the values that it refers to, including those that the caller may not see, and stores their results. Throws
+ * `rule_invalid` if a value has changed so that the draft cannot be executed, and `deadline_exceeded`.
  */
 export const testDraft = async (
   transaction: Transaction,
@@ -76,7 +76,7 @@ export const testDraft = async (
   return saveOutcomes(transaction, rule.id, startedAt, await runSuite(compiled, tests, clock));
 };
 
-/** Keeps how tests of a rule or flow went, and answers it. */
+/** Stores the results of tests of a rule or flow, and answers them. */
 export const saveOutcomes = async <T extends StoredTest>(
   transaction: Transaction,
   assetId: string,
@@ -125,14 +125,14 @@ export const isAsExpected = (policy: TestPolicy, expected: unknown, output: unkn
   }
 };
 
-/** Whether a fragment is covered by the output itself or by anything within it. */
+/** Whether the output itself or anything within it covers a fragment. */
 const standsIn = (fragment: unknown, output: unknown): boolean =>
   covers(fragment, output, false) ||
   (isComposite(output) && Object.values(output).some((part) => standsIn(fragment, part)));
 
 /**
- * Whether a value has every part of a fragment: an object its fields, a list an entry for each of its entries, in whatever order. `whole`:
- * and nothing else, lists in their order. Each part of one is compared with each part of the other once at most.
+ * Whether a value has every part of a fragment: for an object its fields, for a list an entry for each of its entries, in any order. With
+ * `whole`: nothing else, and lists in order. Each part of one is compared with each part of the other at most once.
  */
 const covers = (fragment: unknown, value: unknown, whole: boolean): boolean => {
   if (!isComposite(fragment) || !isComposite(value)) return fragment === value;
@@ -153,7 +153,7 @@ const isComposite = (value: unknown): value is object => typeof value === 'objec
 
 const fieldOf = (value: object, key: string): unknown => (value as Readonly<Record<string, unknown>>)[key]; // any object, by its own key
 
-/** How one test went. */
+/** The outcome of one test. */
 export interface TestOutcome<T extends StoredTest = StoredTest> {
   readonly test: T;
   readonly success: boolean;
@@ -162,15 +162,15 @@ export interface TestOutcome<T extends StoredTest = StoredTest> {
   readonly outcome: Tested;
 }
 
-/** What a rule or flow answered to a test; `matched` are the rows of a rule. */
+/** The answer of a rule or flow to a test; `matched` are the rows of a rule. */
 export type Tested =
   | { readonly ok: true; readonly output: JsonObject; readonly matched: readonly number[] }
   | { readonly ok: false; readonly error: { readonly message: string } };
 
 interface RunSuiteOptions {
-  /** Epoch ms: the one clock of all tests. */
+  /** Epoch ms: the same clock for all tests. */
   readonly now: number;
-  /** Ms since any moment; measures. */
+  /** Ms since an arbitrary moment, to measure durations. */
   readonly elapsed: () => number;
   /** Lets other work of the process run. */
   readonly pause: () => Promise<void>;
@@ -189,7 +189,7 @@ export const runSuite = (
 ): Promise<readonly TestOutcome[]> =>
   runEach(tests, options, ({ request }) => evaluateRule(rule, request, { now: options.now }));
 
-/** {@link runSuite} for anything that answers tests. */
+/** {@link runSuite} for any evaluation of tests. */
 export const runEach = async <T extends StoredTest>(
   tests: readonly T[],
   { elapsed, pause }: Pick<RunSuiteOptions, 'elapsed' | 'pause'>,

@@ -23,11 +23,11 @@ export const usageRoutes = ({ database, now }: UsageContext): readonly BoundOper
 
 const DAY_MS = 86_400_000;
 
-/** A month of the calendar, UTC, as it is counted. */
+/** A calendar month, UTC, over which usage is counted. */
 interface UsagePeriod {
   /** The first day: `2026-01-01`. */
   readonly month: string;
-  /** Epoch ms of its first moment, and of the first one after it. */
+  /** Epoch ms of its first moment, and of the first moment after it. */
   readonly start: number;
   readonly end: number;
 }
@@ -40,7 +40,7 @@ export const periodOf = (now: number): UsagePeriod => {
   return { month: new Date(start).toISOString().slice(0, 10), start, end };
 };
 
-/** Statistics of a month at a moment within it. The days of the average are those that have begun. */
+/** Statistics of a month at a moment within it. The average is over the days that have begun. */
 export const usageStatistics = (
   { executions, countedUntil }: MonthlyUsage,
   { start, end }: UsagePeriod,

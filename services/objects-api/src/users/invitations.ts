@@ -27,14 +27,14 @@ import {
 } from './user-context';
 import { storeUserWithKey } from './users';
 
-/** How long a link works, ms. */
+/** How long a link is valid, ms. */
 const LIFE_MS = 7 * 86_400_000;
 /** How long a mail may take, ms; the answer waits for it. */
 const MAIL_MS = 10_000;
 
 /**
- * Makes an invitation, whose links are in this answer and in the mail alone. Throws `email_taken`, `invalid_request` and `forbidden`. A mail that fails
- * takes nothing back: the link can be handed over.
+ * Creates an invitation; only this answer and the mail show its links. Throws `email_taken`, `invalid_request` and `forbidden`. A failed mail
+ * reverts nothing: the link can be passed on by hand.
  */
 export const inviteUser = async (
   context: UserContext,
@@ -68,7 +68,7 @@ interface InvitationMail {
   readonly expiresAt: string;
 }
 
-/** What became of the mail, as a sentence. */
+/** The outcome of the mail, as a sentence. */
 const mailInvitation = async (
   { mailer }: UserContext,
   { id, email, page, expiresAt }: InvitationMail,
@@ -109,7 +109,7 @@ export const acceptInvitation = async (
   const { id, workspaceId, email } = await requireInvitation(context, token);
   const passwordHash = await hashPassword(password, context.randomBytes);
   const key = generateApiKey(context.randomBytes);
-  // Nobody is signed in; the invitation itself is who acts.
+  // Nobody is signed in; the invitation itself is the actor.
   const access = { workspaceId, userGroups: undefined, actor: `invitation:${email}`, origin: { address, requestId } };
   const user = await context.database.inWorkspace(access, async (transaction) => {
     const taken = await takeInvitation(transaction, id, 'accept');

@@ -7,9 +7,9 @@ import { type KeyContext } from '../keys/api-keys';
 
 /** Dependencies of the calls on users. */
 export interface UserContext extends KeyContext {
-  /** Public address of this service, without a slash at its end: links begin with it. */
+  /** Public address of this service, without a trailing slash: links begin with it. */
   readonly publicUrl: string;
-  /** Sends mails to people; undefined where there is no mail server, or no page that a mail could lead to. */
+  /** Sends mails to people; undefined if there is no mail server, or no page for a mail to link to. */
   readonly mailer: Pick<Mailer, 'send'> | undefined;
 }
 
@@ -29,7 +29,7 @@ export const requireRights = async (
 
 export const toUser = (user: UserRecord): User => ({ ...toAnswer(userFields, user), joined_at: user.createdAt });
 
-/** With the public part of the user's key, by which it can be recognised, and what is counted of its sessions. */
+/** A user with the public part of the key, which identifies it, and the counts of its sessions. */
 export const toListedUser = ({ selector, sessions, lastSessionAt, ...user }: ListedUser): User => ({
   ...toUser(user),
   ...{ sessions, last_session_at: lastSessionAt },

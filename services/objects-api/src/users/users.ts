@@ -43,7 +43,7 @@ import {
   userNotFound,
 } from './user-context';
 
-/** Makes a user with a key, shown in this answer alone. Throws `email_taken`, `invalid_request` and `forbidden`. */
+/** Creates a user with a key, shown only in this answer. Throws `email_taken`, `invalid_request` and `forbidden`. */
 export const createUser = async (
   context: UserContext,
   identity: Identity,
@@ -73,8 +73,8 @@ export const storeUserWithKey = async (
 };
 
 /**
- * Changes a user and its keys; whoever is disabled has no sessions any more. Throws `user_not_found`, `invalid_request` and `forbidden`, also for what
- * the administrator of the workspace is spared.
+ * Changes a user and its keys; disabling a user ends its sessions. Throws `user_not_found`, `invalid_request` and `forbidden`, also for changes
+ * that the administrator of the workspace is protected from.
  */
 export const updateUser = async (
   context: UserContext,
@@ -119,7 +119,7 @@ export const createGroup = async (
   throw new ServiceError('group_name_taken', `The workspace already has a user group named "${name}".`, { name });
 };
 
-/** Announces to every process that the rights of a user, and of its keys, are others now. */
+/** Announces to every process that the rights of a user, and of its keys, have changed. */
 const announceRightsLater = (announceLater: AnnounceLater, userId: string, selectors: readonly string[]): void => {
   announceLater({ kind: 'user', keys: [cacheKeys.user(userId)] });
   if (selectors.length > 0) announceLater({ kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });

@@ -9,7 +9,7 @@ import {
   type ValueReference,
 } from '@decision/persistence';
 
-/** An element of a list that stands for a value, as a client writes it. */
+/** An element of a list that refers to a value, as a client writes it. */
 type GivenReference = ValueReference | { readonly $ref: string };
 
 /** `{"$ref": "<name>"}`, or the form in which lists show it. */
@@ -25,7 +25,7 @@ const isNamed = (element: object): element is { readonly $ref: string } =>
 export const holdsReferences = ({ content }: Pick<SavedValue, 'content'>): boolean =>
   Array.isArray(content) && content.some(isGivenReference);
 
-/** Values to which these contents refer. */
+/** Values that these contents refer to. */
 export const referredTo = (contents: readonly unknown[]): { readonly ids: string[]; readonly names: string[] } => {
   const references = contents.flatMap((content) => (Array.isArray(content) ? content.filter(isGivenReference) : []));
   return {
@@ -40,9 +40,9 @@ interface BoundValues {
 }
 
 /**
- * Binds lists to the values to which they refer by name or id, one level deep: a list that refers to values cannot itself be referred to,
- * so there are no cycles. A reference that stands in a list already may stay there, also where the caller does not see its value (V3). The caller holds the lists back until
- * the other values of the request are written.
+ * Binds lists to the values that they refer to by name or id, one level deep: a list that refers to values cannot itself be referred to, so
+ * there are no cycles. A reference that is already in a list may stay there, even if the caller does not see its value (V3). The caller writes
+ * the lists after the other values of the request.
  */
 export const bindReferences = async (transaction: Transaction, lists: readonly SavedValue[]): Promise<BoundValues> => {
   const found = await findValues(transaction, referredTo(lists.map(({ content }) => content)));
@@ -72,7 +72,7 @@ interface ReferenceSource {
   readonly byName: ReadonlyMap<string, ValueRecord>;
   /** Names of lists that refer to values. */
   readonly writing: ReadonlySet<string>;
-  /** By the name of a list, what it refers to now, by id. */
+  /** Current references of each list, by its name, then by id of the value. */
   readonly standing: ReadonlyMap<string, ReadonlyMap<string, ValueReference>>;
 }
 
@@ -109,7 +109,7 @@ const bindList = (list: SavedValue, source: ReferenceSource): SavedValue | { fau
   return { ...list, content, refersTo: [...new Set(referencesIn(content))] };
 };
 
-/** Names of those lists that others refer to. */
+/** Names of the lists that others refer to. */
 const findReferred = async (
   transaction: Transaction,
   existing: readonly ValueRecord[],

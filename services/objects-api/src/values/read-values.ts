@@ -14,7 +14,7 @@ import { isGivenReference } from './bind-references';
 /** Characters that names cannot have: a name is shown on one line, and stored as UTF-8. */
 export const UNNAMEABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
 
-/** One fault of what is to be written. */
+/** One fault of a value to be written. */
 interface ValueProblem {
   /** Name of the value. */
   readonly name: string;
@@ -27,10 +27,10 @@ export interface ValueContent {
   readonly value: unknown;
 }
 
-/** A request writes no more values than these; larger sets are written in several. */
+/** Maximum number of values per request; larger sets need several requests. */
 const MAX_WRITTEN_VALUES = 100_000;
 const MAX_PROBLEMS = 100;
-/** Objects within one another, and so parts of a name. */
+/** Maximum nesting of objects, and so number of parts of a name. */
 const MAX_NAME_PARTS = 32;
 const MAX_LIST_DEPTH = 50;
 const MAX_REFERENCES = 1_000;
@@ -50,7 +50,7 @@ export const readValues = (request: WriteValuesRequest): readonly SavedValue[] =
   return values;
 };
 
-/** Values of a request that can be stored, and the faults of the others. */
+/** The values of a request that can be stored, and the faults of the others. */
 export interface ReadMembers {
   readonly values: readonly SavedValue[];
   /** At most 100. */
@@ -60,8 +60,8 @@ export interface ReadMembers {
 }
 
 /**
- * Reads the members of a collection, whose name is put before theirs. Members that cannot be stored are reported, not thrown. Throws `value_invalid`
- * where the name of the collection cannot be one, and where more than 100 values have a fault.
+ * Reads the members of a collection, whose name is prepended to theirs. Members that cannot be stored are reported, not thrown. Throws
+ * `value_invalid` if the name of the collection is invalid, or if more than 100 values have a fault.
  */
 export const readCollection = (
   collection: string,
@@ -105,7 +105,7 @@ export const readValue = (name: string, value: unknown): ValueContent => {
   throw invalid([{ name, message: `The value "${name}" ${reading.fault}.` }]);
 };
 
-/** Throws `value_invalid` where a name cannot be a value's. */
+/** Throws `value_invalid` for an invalid name of a value. */
 export const requireName = (name: string): void => {
   const fault = faultOfName(name);
   if (fault !== undefined) throw invalid([{ name, message: `The name "${shown(name)}" ${fault}.` }]);
@@ -206,13 +206,13 @@ const isFunction = (value: unknown): value is Readonly<Record<typeof FUNCTION_KE
 const partsOf = (value: unknown): readonly unknown[] =>
   typeof value === 'object' && value !== null ? Object.values(value) : [];
 
-/** Whether lists and objects stand deeper within one another. Looks no deeper than that. */
+/** Whether lists and objects are nested deeper than the given levels. Looks no deeper than that. */
 const isDeeper = (value: unknown, levels: number): boolean =>
   levels < 0
     ? true
     : partsOf(value).some((part) => typeof part === 'object' && part !== null && isDeeper(part, levels - 1));
 
-/** Whether an object with a reserved key stands in it. It nests no deeper than lists may. */
+/** Whether it contains an object with a reserved key. Its depth is at most that of lists. */
 const holdsReserved = (value: unknown): boolean =>
   (isObject(value) && (Object.hasOwn(value, '$ref') || Object.hasOwn(value, '$rb'))) ||
   partsOf(value).some(holdsReserved);
@@ -227,7 +227,7 @@ const invalid = (problems: readonly ValueProblem[]): ServiceError => {
   });
 };
 
-/** Throws `value_invalid` where there are problems. */
+/** Throws `value_invalid` if there are problems. */
 export const requireNone = (problems: readonly ValueProblem[]): void => {
   if (problems.length > 0) throw invalid(problems.slice(0, MAX_PROBLEMS));
 };

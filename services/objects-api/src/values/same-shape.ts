@@ -25,4 +25,4 @@ export const requireSameShape = async (
 
 /** Shape of a value on which rules rely. */
 export const shapeOf = ({ type, value }: ValueContent): string =>
-  type === 'function' ? `function of ${(value as FunctionContent).parameters.length} parameters` : type; // its type says so
+  type === 'function' ? `function of ${(value as FunctionContent).parameters.length} parameters` : type; // guaranteed by its type

@@ -16,7 +16,7 @@ export interface Swept extends Pick<SyncValuesAnswer, 'blocked'> {
   readonly deleted: readonly AbsentMember[];
 }
 
-/** Archives the members that were not brought, or deletes those of them that nothing uses and archives the others. The caller records it. */
+/** Archives the members that were not sent, or deletes those that nothing uses and archives the others. The caller records it. */
 export const sweepAbsent = async (
   transaction: Transaction,
   collection: string,
@@ -36,7 +36,7 @@ export const sweepAbsent = async (
   return { archived, deleted, blocked };
 };
 
-/** Why a member cannot be deleted, undefined where it can. A list that is deleted too is no reason. */
+/** Why a member cannot be deleted, undefined if it can. A list that is deleted too is not a reason. */
 const findReasons = async (
   transaction: Transaction,
   absent: readonly AbsentMember[],

@@ -35,7 +35,7 @@ const NOTHING: Counts = {
 const NOTHING_SWEPT: Swept = { archived: [], deleted: [], blocked: [] };
 
 /**
- * Makes a collection equal to the request, or takes a chunk of it; each request is one transaction, so a chunk is taken wholly or not at
+ * Makes a collection equal to the request, or applies a chunk of it; each request is one transaction, so a chunk is applied wholly or not at
  * all. Throws `value_invalid`, `value_name_taken`, `value_sync_superseded` and `forbidden`.
  */
 export const syncCollection = async (
@@ -98,7 +98,7 @@ const syncIn = async (transaction: Transaction, access: WorkspaceAccess, given: 
 
 type FoundRun = Exclude<OpenSyncOutcome, { readonly status: 'superseded' }> | { readonly status: 'none' };
 
-/** `none` for a request that is a whole collection. */
+/** `none` for a request that contains a whole collection. */
 const findRun = async (
   transaction: Transaction,
   { request: { sync_id: syncId }, collection }: GivenChunk,

@@ -68,7 +68,7 @@ export const inUse = (what: string, uses: readonly AssetUse[]): ServiceError => 
   });
 };
 
-/** Lists that the caller does not see cannot be changed by the caller either. */
+/** Callers cannot change lists that they do not see. */
 export const referredToByHidden = (name: string, hiddenLists: number): ServiceError =>
   new ServiceError(
     'value_in_use',
@@ -76,7 +76,7 @@ export const referredToByHidden = (name: string, hiddenLists: number): ServiceEr
     { rules: [], hidden_rules: 0, hidden_lists: hiddenLists },
   );
 
-/** Announcement of every change of values: processes that hold values of the workspace load them again. */
+/** Announcement of every change of values: processes that hold values of the workspace reload them. */
 export const staleValues = ({ workspaceId }: WorkspaceAccess): Announcement => ({
   kind: 'value',
   keys: [cacheKeys.valueRevision(workspaceId)],

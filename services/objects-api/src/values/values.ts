@@ -99,7 +99,7 @@ export const writeValues = async (
   const outcome = await changeAndAnnounce(context, access, async (transaction, announceLater) => {
     announceLater(staleValues(access));
     const { ids, names } = referredTo(values.map(({ content }) => content));
-    // All at once, in order: what is referred to may be what another writes.
+    // All at once, in order: one value may refer to another that is written with it.
     const locked = await findValues(
       transaction,
       { ids, names: [...names, ...values.map(({ name }) => name)] },
@@ -166,7 +166,7 @@ export const updateValue = async (
   });
 };
 
-/** The content with its references bound, as the value of that record. */
+/** The content of that record with its references bound. */
 const bindOne = async (transaction: Transaction, existing: readonly ValueRecord[], { type, value }: ValueContent) => {
   const [record] = existing;
   if (record === undefined || !holdsReferences({ content: value })) return { type, value, refersTo: [] };
@@ -176,7 +176,7 @@ const bindOne = async (transaction: Transaction, existing: readonly ValueRecord[
   return { type, value: list?.content, refersTo: list?.refersTo ?? [] };
 };
 
-/** Deletes a value that no rule or flow uses; lists that refer to it take over its content. Throws `value_not_found` or `value_in_use`. */
+/** Deletes a value that no rule or flow uses; lists that refer to it get a copy of its content. Throws `value_not_found` or `value_in_use`. */
 export const deleteValue = (context: AnnouncingContext, access: WorkspaceAccess, id: string): Promise<DeletedValue> =>
   changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const outcome = await deleteStoredValue(transaction, id);
@@ -212,7 +212,7 @@ const save = async (
   return saved;
 };
 
-/** Before anything else is said of them: that a rule uses a value is no reason to change the rule. */
+/** Runs before all other checks: a rule's use of a value must not look like a reason to change the rule. */
 const requireUnmanaged = (existing: readonly ValueRecord[]): void => {
   for (const { name, managedBy } of existing) {
     if (managedBy !== null) throw managed({ name, object: managedBy });

@@ -20,7 +20,7 @@ interface Written extends Pick<SyncValuesAnswer, 'unchanged' | 'errors'> {
   readonly updated: readonly ValueRecord[];
 }
 
-/** Writes the members that can be written and differ from what is stored; the others are reported. The caller records it. */
+/** Writes the valid members that differ from their stored state; the others are reported. The caller records it. */
 export const writeMembers = async (
   transaction: Transaction,
   { values, problems }: ReadMembers,
@@ -67,7 +67,7 @@ const writeSome = async (
   };
 };
 
-/** Tells why a value cannot be written, undefined where it can. */
+/** The reason why a value cannot be written, undefined if it can. */
 const findFaults = async (
   transaction: Transaction,
   values: readonly SavedValue[],

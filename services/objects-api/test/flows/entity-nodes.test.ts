@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Accounts with a derived fact, one that only rules write, and a relationship; answers slug and id. */
+/** Accounts with a derived fact, a fact that only rules write, and a relationship; answers slug and id. */
 const makeContext = async (settings: object = {}): Promise<{ readonly slug: string; readonly id: string }> => {
   const id = randomUUID();
   const slug = `accounts-${id.slice(0, 8)}`;
@@ -143,7 +143,7 @@ describe('an imported entity node', () => {
     expect(told[0]?.message.replace(hidden.slug, 'nowhere')).toBe(absent[0]?.message);
     const own = await makeContext({ userGroups: [GROUP] });
     expect(await save(seen(flowOf({ entitySlug: own.slug })), key)).toMatchObject({ status: 200 });
-    // What somebody else made it name stays, and nothing of it is told.
+    // A context that another editor named stays, and nothing of it is shown.
     const flow = seen(flowOf({ entitySlug: hidden.slug }));
     const made = await save(flow);
     expect(made).toMatchObject({ status: 200 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
   slug = await makeContext();
 });
 
-/** Orders, of which undeclared facts are rejected; answers their slug. */
+/** Orders that reject undeclared facts; answers their slug. */
 const makeContext = async (userGroups: string[] = []): Promise<string> => {
   const id = randomUUID();
   const made = `orders-${id.slice(0, 8)}`;
@@ -40,7 +40,7 @@ const makeContext = async (userGroups: string[] = []): Promise<string> => {
   return made;
 };
 
-/** Publishes a rule, bound to the context where one is named; answers its slug. */
+/** Publishes a rule, bound to the context if one is given; answers its slug. */
 const makeRule = async (context: string | undefined, userGroups: string[] = []): Promise<string> => {
   const rule = {
     ...{ name: `rule-${randomUUID()}`, user_groups: userGroups, _publish: true, conditions: [] },

@@ -30,7 +30,7 @@ const act = ({ body }: Answer, action: string, key = admin): Promise<Answer> =>
 const inWorkspace = <T>(work: Parameters<typeof api.database.inWorkspace<T>>[1]): Promise<T> =>
   api.database.inWorkspace({ workspaceId, userGroups: undefined, actor: 'tester' }, work);
 
-/** A flow with this many published versions, none where 0; version n may be told by what it answers. */
+/** A flow with this many published versions, possibly none; the answer of a version shows its number. */
 const publishFlow = async (
   versions = 1,
   parts: {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Notes what live tests ask, and answers when it is told to. */
+/** Records the outside calls of live tests, and answers when instructed. */
 const outside = {
   runs: [] as FlowRun[],
   asked: [] as unknown[],

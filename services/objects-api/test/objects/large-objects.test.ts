@@ -25,7 +25,7 @@ const processorMs = (): number => {
   return (user + system) / 1_000;
 };
 
-/** While work goes on, how long the loop of this process, which serves too, was busy with one thing at most, ms. */
+/** Longest time, ms, that one task blocked the event loop of this process, which also runs the service, during the work. */
 const longestTurn = async (work: () => Promise<void>): Promise<number> => {
   let longest = 0;
   let last = processorMs();
@@ -39,7 +39,7 @@ const longestTurn = async (work: () => Promise<void>): Promise<number> => {
   return longest;
 };
 
-/** Contents of ten million characters and more, each with what becomes of it. Bounds of time are ten times what a quiet machine needs. */
+/** Contents of ten million characters and more, each with its expected outcome. Time limits are ten times what a quiet machine needs. */
 const CONTENTS: readonly (readonly [string, () => object, number])[] = [
   ['one long text', () => ({ a: 'x'.repeat(TEN_MB) }), 200],
   ['fields with long descriptions', () => schema(Object.fromEntries(many(5_000, (index) => [`f${index}`, { type: 'string', description: 'd'.repeat(2_000) }]))), 200],
@@ -66,7 +66,7 @@ it('content above the largest that is kept is 413 with the limit', async () => {
   expect(answer).toMatchObject({ status: 413, body: { code: 'payload_too_large', limit_bytes: 20 * 1024 * 1024 } });
 });
 
-/** Inputs that would take far more time than their size suggests, if it were not bounded. */
+/** Inputs that would take far more time than their size suggests, if reading were not bounded. */
 const BOMBS: readonly (readonly [string, () => object, number])[] = [
   ['a oneOf of 30,000 constants is read', () => schema({ a: { oneOf: many(30_000, (index) => ({ const: index })) } }), 200],
   ['a oneOf of 60,000 constants is refused', () => schema({ b: { oneOf: many(60_000, (index) => ({ const: index })) } }), 422],

@@ -154,7 +154,7 @@ it.each(['billing/invoice', 'a/b/c', 'a//b', 'orders/list/', 'a b/ü', 'a%2Fb/c'
   async (name) => {
     for (const path of [encodeURIComponent(name), name.split('/').map(encodeURIComponent).join('/')]) {
       await call('PUT', '/objects', { name, content: '{"x": 1}' });
-      // A path may end in a slash, which is no part of it then.
+      // A path may end in a slash, which is ignored then.
       if (path.endsWith('/')) continue;
       expect((await call('GET', `/objects/${path}`)).body).toMatchObject({ name });
       expect(await call('DELETE', `/objects/${path}`)).toMatchObject({ status: 200 });

@@ -4,7 +4,7 @@ import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objec
 let api: ObjectsApiUnderTest;
 let admin: string;
 let workspaces = 0;
-/** Fixed, since what is counted at the end must have happened. */
+/** Fixed, since the cases counted at the end must have occurred. */
 const SEED = Number(process.env['DRY_RUN_SEED'] ?? 20_260_115);
 beforeAll(async () => {
   api = await startObjectsApi();
@@ -25,7 +25,7 @@ interface State {
 const list = async (path: string) => (await api.call(admin, 'GET', path)).body;
 const readState = async (): Promise<State> => {
   const [objects, values] = await Promise.all([list('/objects'), list('/values?include=archived')]);
-  return { objects, values: values as unknown as Value[] }; // a list, as no page is asked for
+  return { objects, values: values as unknown as Value[] }; // a list, as no page is requested
 };
 const put = (request: object): Promise<Answer> => api.call(admin, 'PUT', '/objects', request);
 
@@ -82,7 +82,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('archive', 'detach').map((fate) => ({ what: 'delete' as const, fate })) },
 );
 
-/** Parts of an answer that are of the moment. */
+/** Removes the time-dependent parts of an answer. */
 const withoutTimes = (body: Record<string, unknown>): unknown =>
   JSON.parse(
     JSON.stringify(body, (key, value: unknown) =>
@@ -92,7 +92,7 @@ const withoutTimes = (body: Record<string, unknown>): unknown =>
 
 it(`writes nothing, and its answer is what the same call then does (seed ${SEED})`, async () => {
   const seen = { refused: 0, saved: 0, archived: 0, revived: 0 };
-  /** Answers the state afterwards. */
+  /** Answers the resulting state. */
   const tryOut = async (
     before: State,
     given: object & { readonly name: string; readonly expected_updated_at?: string | undefined },
@@ -144,6 +144,6 @@ it(`writes nothing, and its answer is what the same call then does (seed ${SEED}
     }),
     { numRuns: 40, seed: SEED },
   );
-  // The property says something only where all of this has happened.
+  // The property is meaningful only if all of these cases have occurred.
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
 }, 240_000);

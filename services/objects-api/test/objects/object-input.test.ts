@@ -38,7 +38,7 @@ it('a reference to an address is refused, and nobody is asked', async () => {
     const answer = await put(schema({ a: { $ref } }, { $id: `http://127.0.0.1:${port}/`, $schema: `http://127.0.0.1:${port}/` })); // prettier-ignore
     expect(answer).toMatchObject({ status: 422, body: { code: 'object_invalid', problems: [{ path: '/properties/a/$ref' }] } }); // prettier-ignore
   }
-  // Keywords that only name the schema are kept, and not fetched either.
+  // Keywords that only name the schema are kept, and are not fetched either.
   expect(await put(schema({}, { $id: `http://127.0.0.1:${port}/`, $schema: `http://127.0.0.1:${port}/` }))).toMatchObject({ status: 200 }); // prettier-ignore
   await new Promise((closed) => server.close(closed));
   expect(asked).toBe(0);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 let workspaces = 0;
-/** Each test has a workspace of its own: names of values are the workspace's. */
+/** Each test has its own workspace: names of values are unique per workspace. */
 beforeEach(async () => {
   workspaceId = await api.makeWorkspace(`w${(workspaces += 1)}`);
   admin = await api.makeKey(workspaceId, 'admin');

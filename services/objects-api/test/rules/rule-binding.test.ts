@@ -18,7 +18,7 @@ beforeEach(async () => {
   slug = await makeContext();
 });
 
-/** Orders, of which undeclared facts are rejected; answers their slug. */
+/** Orders that reject undeclared facts; answers their slug. */
 const makeContext = async (userGroups: string[] = []): Promise<string> => {
   const id = randomUUID();
   const made = `orders-${id.slice(0, 8)}`;
@@ -100,7 +100,7 @@ it('a binding of a context that is not there yet keeps nothing from being saved'
   expect(await save(draft(['total'], ['order_id'], { context }))).toMatchObject({ status: 200 });
 });
 
-/** A rule that is bound to nothing, published twice: first it writes the identity, then a fact. Answers its id and slug. */
+/** A rule without a binding, published twice: first it writes the identity, then a fact. Answers its id and slug. */
 const publishedTwice = async (): Promise<{ readonly id: unknown; readonly slug: string }> => {
   const { body } = await save(draft(['total'], ['order_id'], { context: null, _publish: true }));
   const { id } = body;

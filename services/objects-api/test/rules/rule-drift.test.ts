@@ -30,7 +30,7 @@ const putOrder = (properties: object, more: object = {}): Promise<Answer> =>
     content: JSON.stringify({ type: 'object', properties: { order: { type: 'object', properties } } }),
     ...more,
   });
-/** The fields of the object as they are answered, each with its source: what a client takes over. */
+/** The fields of the object as answers show them, each with its source, as a client copies them. */
 const pulledFields = async (object = 'Order'): Promise<object[]> => {
   const { body } = await api.call(admin, 'GET', '/objects/Order');
   return (body['parsed_fields'] as { key: string; type: string }[])

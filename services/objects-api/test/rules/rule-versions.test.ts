@@ -108,7 +108,7 @@ it('parts of a rule that are imported at once at both ends fit each other', asyn
       }),
       importRule({ id, conditions: [row(2, round)] }),
     ]);
-    // In whichever order they came: what is stored can be executed, and so published.
+    // In either order, the stored rule can be executed, and so published.
     expect(both.map(({ status }) => status)).toContain(200);
     expect(await importRule({ id, _publish: true })).toMatchObject({ status: 200 });
     expect(await importRule({ id, ...table([row(1, 1)]) })).toMatchObject({ status: 200 });

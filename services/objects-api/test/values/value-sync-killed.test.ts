@@ -62,7 +62,7 @@ const killAndRestart = async (): Promise<void> => {
   service = await startObjectsApiProcess(url);
 };
 
-/** Everything of a collection that is active, by the name of the member. */
+/** All active members of a collection, by name. */
 const members = (collection: string): Promise<Readonly<Record<string, unknown>>> =>
   database.inWorkspace(access, async (transaction) => {
     const { rows } = await transaction.raw<{ rows: { name: string; content: unknown }[] }>(
@@ -76,7 +76,7 @@ const chunkOf = (index: number): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Array.from({ length: CHUNK_SIZE }, (_, at) => [`m${index * CHUNK_SIZE + at}`, index]));
 const wanted = Object.assign({}, ...Array.from({ length: CHUNKS }, (_, index) => chunkOf(index))) as Readonly<Record<string, unknown>>; // prettier-ignore
 
-/** A sequence of numbers from 0 up to 1 that depends on the seed alone. */
+/** A sequence of numbers from 0 up to 1 that depends only on the seed. */
 const randomFrom = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -96,7 +96,7 @@ it(`a synchronisation whose service is killed again and again ends with the exac
         () => true,
         () => false,
       );
-      // Up to two kills a chunk, at any moment from before it arrives to after it was answered.
+      // Up to two kills per chunk, at any moment from before its arrival to after its answer.
       const shallKill = attempt < 2 && random() < 0.35;
       if (shallKill) {
         await sleep(random() * 120);
@@ -130,7 +130,7 @@ it('killed within a chunk, half of which it had written, it leaves nothing of th
   await post({ collection, values: { part: 'p', whole: ['x'] } });
   const chunk = { collection, sync_id: 'run', values: { ...chunkOf(0), part: 'p', whole: [{ $ref: 'within.part' }] } };
   await database.inWorkspace(access, async (transaction) => {
-    // The plain members are written before lists that refer to others, and this one has to wait.
+    // The plain members are written before lists that refer to others, and this list has to wait.
     await findValues(transaction, { ids: [], names: ['within.whole'] }, 'change');
     const sent = post(chunk).then(
       () => 'answered',

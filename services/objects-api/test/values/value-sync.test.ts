@@ -195,7 +195,7 @@ describe('a synchronisation in chunks', () => {
         fc.array(fc.nat(3), { maxLength: 4 }),
         async (chunks, again) => {
           const sync_id = `property ${(runs += 1)}`;
-          // The last writer of a name wins, so a chunk that comes again must not disagree with later ones.
+          // The last writer of a name wins, so a repeated chunk must agree with later ones.
           const merged: Record<string, unknown> = {};
           for (const part of chunks) for (const [name, value] of Object.entries(part)) merged[name] ??= value;
           const parts = chunks.map((part) => Object.fromEntries(Object.keys(part).map((name) => [name, merged[name]])));

@@ -45,7 +45,7 @@ const call: MatrixWorld['call'] = async ({ method, path, body, key }) => {
   return { status: response.status, body: isJson ? await response.json() : namesOfMetrics(await response.text()) };
 };
 
-/** Names of metrics alone: numbers and labels differ from one request to the next. */
+/** Only the names of metrics: numbers and labels differ from one request to the next. */
 const namesOfMetrics = (text: string): readonly string[] =>
   text.split('\n').filter((line) => line.startsWith('# TYPE'));
 

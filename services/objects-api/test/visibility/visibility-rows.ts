@@ -1,6 +1,6 @@
 import { type MatrixRow, type MatrixRows } from '@decision/local-stack';
 
-/** For things of the whole workspace: keys that are restricted to groups are refused, whatever they see. */
+/** For resources of the whole workspace: keys that are restricted to groups are refused, whatever they see. */
 const OF_WORKSPACE = { seen: 403, all: 200 };
 const TAKEN = { except: 'V13', seen: 409, same: 'The name is taken for every key.' };
 const SHARED = { same: 'It is of the whole workspace (V13, V14).' };
@@ -41,7 +41,7 @@ const ofRule = (path: string, body?: unknown): MatrixRow => ({
 const ofRelease = (action: string): MatrixRow => ({ path: `/admin/releases/{release.id}/${action}` });
 const USER = { email: 'made@example.com', password: 'a long enough password' };
 
-/** For a rule that the caller sees, and whose text names hidden things. */
+/** For a visible rule whose text names hidden resources. */
 const OF_TEXT = { same: 'The text of a visible rule is shown whole (V15).' };
 const ofMixed = (path: string, more: Partial<MatrixRow> = OF_TEXT): MatrixRow => ({
   path: `/admin/rules/${path}`,
@@ -359,5 +359,5 @@ const WORKSPACE: MatrixRows = {
   getMetrics: [{ path: '/../metrics', ...NAMELESS }],
 };
 
-/** Every way to name a thing, by operation. `{seen.*}` are things that the caller sees; the others are hidden. */
+/** Every way to name a resource, by operation. `{seen.*}` are visible to the caller; the others are hidden. */
 export const ROWS: MatrixRows = { ...RULES, ...FLOWS, ...RELEASES, ...VALUES, ...PEOPLE, ...WORKSPACE };

@@ -10,7 +10,7 @@ import {
 } from '@decision/persistence';
 import { type ObjectsApiUnderTest } from '../objects-api-under-test';
 
-/** Makes what a workspace holds; `admin` is a key without groups. */
+/** Creates the contents of a workspace; `admin` is a key without groups. */
 interface Maker {
   readonly api: ObjectsApiUnderTest;
   readonly workspaceId: string;
@@ -20,7 +20,7 @@ interface Maker {
 const HIDDEN = ['south'];
 const NORTH = ['north'];
 
-/** Makes hidden things, and visible ones that refer to them; answers names of both. */
+/** Creates hidden resources, and visible ones that refer to them; answers names of both. */
 export const makeThings = async (maker: Maker): Promise<MatrixNames> => ({
   ...(await makeContexts(maker)),
   ...(await makeValues(maker)),
@@ -69,7 +69,7 @@ const makeValues = async (maker: Maker): Promise<MatrixNames> => {
       type: 'object',
       properties: { status: { type: 'string', enum: members, 'x-values-name': name } },
     });
-  await write({ veiled: 'hidden text' }, HIDDEN); // the name stands in a list that others see (V15)
+  await write({ veiled: 'hidden text' }, HIDDEN); // the name is in a list that others see (V15)
   const value = await write({ hidden_value: 'hidden content' }, HIDDEN);
   const object = await put('Hidden object', HIDDEN, schema('hidden_status', ['open']));
   const veiledSchema = { type: 'object', properties: { a: { type: 'number', description: 'hidden text' } } };
@@ -126,7 +126,7 @@ const makeRules = async (maker: Maker): Promise<MatrixNames> => {
   };
 }; // prettier-ignore
 
-/** Two hidden flows, one that is seen, and one of the north whose text names a hidden rule, which it may show (V15). */
+/** Two hidden flows, a visible one, and one of the north whose text names a hidden rule, which it may show (V15). */
 const makeFlows = async (maker: Maker): Promise<MatrixNames> => {
   const save = async (flow: object) => String((await make(maker, 'POST', '/admin/flows/import', { flow }))['id']);
   const flow = (slug: string, rule: string, user_groups: string[]) => ({
@@ -145,7 +145,7 @@ const makeFlows = async (maker: Maker): Promise<MatrixNames> => {
   return { 'flow.id': hidden, 'flow.slug': 'hidden-flow', 'flow.name': 'hidden flow', 'spare.flow': spare, 'seen.flow': seen, 'seen.veiling': mixed, 'flow.folder': 'hidden-flow-folder' };
 }; // prettier-ignore
 
-/** A rule of the north whose text names hidden things, which it may show (V15); what they hold it may not. */
+/** A rule of the north whose text names hidden resources, which it may show (V15); their contents it may not. */
 const makeMixedRule = async (save: (rule: object) => Promise<string>): Promise<string> => {
   const rule = {
     ...{ name: 'Mixed rule', slug: 'mixed-rule', user_groups: NORTH, context: { slug: 'veiled-context' } },
@@ -169,7 +169,7 @@ const makePeople = async (maker: Maker): Promise<MatrixNames> => {
   };
   const invited = await make(maker, 'POST', '/admin/users/invite', { email: 'hidden-guest@example.com', user_groups: HIDDEN });
   const key = await make(maker, 'POST', '/admin/keys', { name: 'Hidden key', role: 'admin', user_groups: HIDDEN });
-  // It did something that the audit shows to those who see it.
+  // The key has performed an action that the audit shows to those who see the key.
   await maker.api.call(String(key['api_key']), 'POST', '/values', { values: { hidden_of_key: 1 } });
   const hidden = await user('hidden-user@example.com', HIDDEN);
   const session = { userId: hidden, method: 'password', expiresAt: '2099-01-01T00:00:00Z', address: null, userAgent: null } as const;

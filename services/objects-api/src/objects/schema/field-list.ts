@@ -8,7 +8,7 @@ import {
   type ParsedFieldType,
 } from './parsed-content';
 
-/** Facts about a field from one place of the content. */
+/** Facts about a field from one location in the content. */
 interface FieldFacts {
   readonly type: ParsedFieldType | undefined;
   readonly members?: Members | undefined;
@@ -18,7 +18,7 @@ interface FieldFacts {
   readonly valuesName?: string | undefined;
 }
 
-/** A field that may be found several times, in alternatives: what is found first counts, and its members come together. */
+/** A field that may be found several times, in alternatives: the first facts found win, and its members are united. */
 class FieldEntry {
   private facts: Omit<FieldFacts, 'members'> | undefined;
   private members: Map<string, EnumMember> | undefined;

@@ -5,10 +5,10 @@ const COMBINATIONS = ['oneOf', 'anyOf', 'allOf'] as const;
 const DEFINITIONS = ['$defs', 'definitions'] as const;
 
 /**
- * Whether a JSON object is meant as a JSON Schema rather than as data. It is where one of these holds:
- * `$schema` is text; the type "object" stands beside `properties` of nothing but objects, true and false; without that type every member of
- * `properties` looks like a schema, and there is one; the type "array" stands beside `items` that look like a schema; a `$ref` stands beside
- * definitions; `oneOf`, `anyOf` or `allOf` is a list of what looks like schemas.
+ * Whether a JSON object is meant as a JSON Schema rather than as data. It is if one of these holds: `$schema` is text; the type "object" appears
+ * with `properties` that are only objects, true and false; without that type every member of `properties` looks like a schema, and there is at
+ * least one; the type "array" appears with `items` that look like a schema; a `$ref` appears with definitions; `oneOf`, `anyOf` or `allOf` is a
+ * list whose entries look like schemas.
  */
 export const isJsonSchema = (content: JsonObject): boolean =>
   typeof memberOf(content, '$schema') === 'string' ||
@@ -33,7 +33,7 @@ const hasReference = (content: JsonObject): boolean =>
 const isListOfSchemas = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(looksLikeSchema);
 
-/** `true`, `{}`, or an object with a keyword that says something of values. */
+/** `true`, `{}`, or an object with a keyword that constrains values. */
 const looksLikeSchema = (value: unknown): boolean => {
   if (isTruth(value)) return true;
   if (!isJsonObject(value)) return false;

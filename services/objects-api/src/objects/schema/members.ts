@@ -1,8 +1,8 @@
 import { type EnumMember, isJsonObject } from './parsed-content';
 
 /**
- * Which members an enum leaves, by their JSON text, in order. Null, lists and objects are left out: values cannot hold them. Undefined
- * stands for a schema that lists none.
+ * Members that an enum allows, by their JSON text, in order. Null, lists and objects are left out: values cannot hold them. Undefined stands for
+ * a schema that lists none.
  */
 export type Members = ReadonlyMap<string, EnumMember>;
 
@@ -17,7 +17,10 @@ export const membersOf = (list: readonly unknown[], named: Omit<EnumMember, 'val
 const isMember = (value: unknown): value is EnumMember['value'] =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 
-/** Members of any, undefined where none lists any; the first to name one describes it. Takes time by the members given, not by their pairs. */
+/**
+ * Union of members, undefined if no list is given; the first list that names a member describes it. Takes time linear in the members given, not
+ * in their pairs.
+ */
 export const unionOf = (lists: readonly (Members | undefined)[]): Members | undefined => {
   const given = lists.filter((members) => members !== undefined);
   if (given.length <= 1) return given[0];
@@ -26,16 +29,16 @@ export const unionOf = (lists: readonly (Members | undefined)[]): Members | unde
   return union;
 };
 
-/** Adds those that are not known. */
+/** Adds the members that are not known yet. */
 export const addMembers = (union: Map<string, EnumMember>, members: Members): void => {
   for (const [text, member] of members) if (!union.has(text)) union.set(text, member);
 };
 
-/** Members of both, as far as both list any. */
+/** Members of both lists; if only one is given, its members. */
 export const intersectionOf = (a: Members | undefined, b: Members | undefined): Members | undefined =>
   a === undefined || b === undefined ? (a ?? b) : new Map([...a].filter(([text]) => b.has(text)));
 
-/** How a schema names the one member that its `const` is. */
+/** Title and description of the only member of a schema with `const`. */
 export const namesIn = (schema: unknown): Omit<EnumMember, 'value'> => {
   if (!isJsonObject(schema)) return {};
   const { title, description } = schema;

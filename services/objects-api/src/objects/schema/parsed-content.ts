@@ -1,10 +1,10 @@
-/** A JSON object. Its keys are a client's: ask with `Object.hasOwn`, never with `in`. */
+/** A JSON object. Its keys come from a client: test with `Object.hasOwn`, never with `in`. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The member of a key, undefined where the object has none of its own. */
+/** The member of a key, undefined if the object has no own one. */
 export const memberOf = (object: JsonObject, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
@@ -20,17 +20,17 @@ export const nestsDeeper = (value: unknown, levels: number): boolean => {
 
 const membersIn = (part: object): readonly unknown[] => Object.values(part);
 
-/** One more step of a JSON pointer. */
+/** Appends one step to a JSON pointer. */
 export const pointerTo = (pointer: string, key: string | number): string =>
   `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /** Kinds of an object's content. */
 type ContentType = 'json_schema' | 'json_object';
 
-/** Types that a field of an object can give a field of a rule. */
+/** Types that a field of an object can pass on to a field of a rule. */
 export type ParsedFieldType = 'string' | 'number' | 'boolean' | 'date' | 'list' | 'object';
 
-/** Place of a field: in the object itself, in an object within it, or in the elements of a list. */
+/** Position of a field: in the object itself, in an object within it, or in the elements of a list. */
 export type FieldScope = 'root' | 'nested' | 'item';
 
 /** A member of an enum that can be a value. */
@@ -53,13 +53,13 @@ export interface ContentField {
   readonly schemaPath: string;
   /** Name of an object within the content; absent for all other fields. */
   readonly derivedObjectName?: string | undefined;
-  /** In their order; absent where the schema lists none. */
+  /** In order; absent if the schema lists none. */
   readonly members?: readonly EnumMember[] | undefined;
   /** Name of the values of its members; absent if they have the field's name. */
   readonly valuesName?: string | undefined;
 }
 
-/** Why content cannot be an object's. */
+/** Reason why content is invalid for an object. */
 export interface ContentProblem {
   /** JSON pointer into the content; empty for the whole. */
   readonly path: string;
@@ -77,25 +77,26 @@ export type ContentReading =
   | { readonly ok: true; readonly content: ParsedContent }
   | { readonly ok: false; readonly problems: readonly ContentProblem[] };
 
-/** Bounds of what is read. What goes beyond is refused, never cut. */
+/** Limits of reading. Content beyond them is refused, never truncated. */
 export const contentLimits = {
-  /** Brackets within one another in the text. */
+  /** Nesting of brackets in the text. */
   depth: 200,
   /**
-   * Work on one content. Of data each member and element counts one; of a schema each name in `required` counts one, each member as often as it is looked at, schemas ten, those behind references as
-   * often as they are referred to. Enough for an enum of 100,000 members or a `oneOf` of 40,000, and read within half a second.
+   * Work on one content, in steps. In data each member and element counts one. In a schema each name in `required` counts one, each member one
+   * per visit, each schema ten, a referenced schema once per reference. Enough for an enum of 100,000 members or a `oneOf` of 40,000, and read
+   * within half a second.
    */
   steps: 500_000,
   /** Cost of reading a schema, in steps. */
   stepsOfSchema: 10,
-  /** Schemas within one another, references followed. */
+  /** Nesting of schemas, with references followed. */
   schemaDepth: 200,
   fields: 10_000,
   /** Keys from the object to a field. */
   pathParts: 31,
 } as const;
 
-/** Stops the reading of content. */
+/** Aborts the reading of content. */
 export class ContentFault extends Error {
   override readonly name = 'ContentFault';
 

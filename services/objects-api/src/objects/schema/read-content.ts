@@ -12,7 +12,7 @@ import { isJsonSchema } from './is-json-schema';
 import { readSample } from './read-sample';
 import { readSchema } from './read-schema';
 
-/** Reads the content of an object: what it is, and its fields. Never throws and never fetches anything. */
+/** Reads the kind and the fields of an object's content. Never throws and never fetches anything. */
 export const readContent = (text: string): ContentReading => {
   const parsing = parseJson(text);
   if (!parsing.ok) {

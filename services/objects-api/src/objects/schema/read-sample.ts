@@ -11,8 +11,8 @@ import {
 import { typeOfData } from './read-schema';
 
 /**
- * The fields of a plain JSON object, with the types of what it holds. Objects in lists give fields of the list's elements. Throws a
- * {@link ContentFault} for more than can be read.
+ * The fields of a plain JSON object, with the types of its data. Objects in lists give fields of the list's elements. Throws a {@link
+ * ContentFault} for an object that is too large to be read.
  */
 export const readSample = (sample: JsonObject): readonly ContentField[] => {
   const reader = new SampleReader();

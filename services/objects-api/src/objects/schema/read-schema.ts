@@ -21,7 +21,7 @@ const BY_NAME: Readonly<Record<string, ParsedFieldType | undefined>> = {
   object: 'object',
 };
 
-/** The type that a schema itself tells, by its `type` and `format`, its enum, or what it says of members; undefined where none does. */
+/** The type that a schema itself declares, by its `type` and `format`, its enum, or its keywords for members; undefined if none does. */
 const typeOfSchema = (schema: JsonObject): ParsedFieldType | undefined => {
   const named = nameOf(memberOf(schema, 'type'));
   if (named === 'string' && isDate(memberOf(schema, 'format'))) return 'date';
@@ -39,7 +39,7 @@ export const typeOfData = (value: unknown): ParsedFieldType | undefined => {
   return value === null ? undefined : Object.hasOwn(BY_NAME, typeof value) ? BY_NAME[typeof value] : undefined;
 };
 
-/** The first that is not "null" counts. */
+/** The first name other than "null" counts. */
 const nameOf = (type: unknown): ParsedFieldType | undefined => {
   const names: readonly unknown[] = Array.isArray(type) ? type : [type];
   const first = names.find((name) => typeof name === 'string' && name !== 'null');
@@ -90,14 +90,14 @@ const decodePointer = (fragment: string): string | undefined => {
 
 const shown = (reference: string): string => (reference.length > 200 ? `${reference.slice(0, 200)}...` : reference);
 
-/** The fields of a JSON Schema. Throws a {@link ContentFault} for what cannot be read. */
+/** The fields of a JSON Schema. Throws a {@link ContentFault} for a schema that cannot be read. */
 export const readSchema = (document: JsonObject): readonly ContentField[] => {
   const reader = new SchemaReader(document);
   reader.read(document, { parts: [], pointer: '', scope: 'root' });
   return reader.fields.toArray();
 };
 
-/** Place to which a schema applies. */
+/** Position to which a schema applies. */
 interface Place {
   readonly parts: readonly string[];
   /** JSON pointer to the schema. */
@@ -115,13 +115,13 @@ interface Finding {
 
 const NOTHING: Finding = { type: undefined, members: undefined, description: undefined, title: undefined };
 
-/** Keywords under which any of several schemas applies to the same field. */
+/** Keywords whose schemas are alternatives for the same field. */
 const ALTERNATIVES = ['oneOf', 'anyOf'] as const;
 const CONDITIONS = ['then', 'else'] as const;
 
 /**
- * Walks a schema from its root. A schema that is already being walked is not entered again, so recursive schemas end where they begin to
- * repeat; references that multiply each other run into the bound on steps.
+ * Walks a schema from its root. A schema that is already being walked is not entered again, so recursive schemas end where they begin to repeat;
+ * references that multiply each other hit the limit on steps.
  */
 class SchemaReader {
   readonly fields = new FieldList();
@@ -156,7 +156,7 @@ class SchemaReader {
     );
   }
 
-  /** Everything that a schema and those which it combines say of the field. What all must hold narrows, alternatives widen. */
+  /** Combined findings about a field from a schema and those that it includes. Schemas that must all hold narrow, alternatives widen. */
   private combine(schema: JsonObject, place: Place): Finding {
     const own = this.own(schema, place);
     const every = [own, ...this.reference(schema, place), ...this.list(schema, 'allOf', place)];
@@ -225,7 +225,7 @@ class SchemaReader {
     return this.read(inner, { ...place, pointer: pointerTo(place.pointer, keyword) });
   }
 
-  /** Elements of a list are fields of the same path. */
+  /** Elements of a list are fields with the path of the list. */
   private items(schema: JsonObject, place: Place): readonly Finding[] {
     const inItems = { ...place, scope: 'item' } as const;
     return [
@@ -247,7 +247,7 @@ class SchemaReader {
   }
 
   private readProperty(property: unknown, place: Place, required: boolean): void {
-    // First, so that fields stand before those within them.
+    // Comes first, so that fields precede those within them.
     const entry = this.fields.open(place.parts, place.pointer, place.scope);
     const scope = place.scope === 'item' ? 'item' : 'nested';
     const { type, members, description, title } = this.read(property, { ...place, scope });
@@ -256,7 +256,7 @@ class SchemaReader {
   }
 }
 
-/** Keyword for the name of a property's values instead of its path, so that two objects can have a field of one name. */
+/** Keyword for the name of a property's values instead of its path, so that two objects can have a field of the same name. */
 const VALUES_NAME = 'x-values-name';
 
 const valuesNameIn = (property: unknown, { pointer }: Place): string | undefined => {
@@ -265,7 +265,7 @@ const valuesNameIn = (property: unknown, { pointer }: Place): string | undefined
   throw new ContentFault(pointerTo(pointer, VALUES_NAME), `"${VALUES_NAME}" must be the name of the values, as text.`);
 };
 
-/** A property of what lies in a list belongs to the list's elements. */
+/** A property of an object within a list belongs to the list's elements. */
 const innerPlace = ({ parts, pointer, scope }: Place, key: string): Place => ({
   parts: [...parts, key],
   pointer: pointerTo(pointerTo(pointer, 'properties'), key),
