@@ -35,7 +35,7 @@ export const asAdministrator = async <T>(url: string, work: (client: Client) => 
 
 /** The driver leaves a socket half open if the server does not support TLS, one per attempt, or does not answer. */
 export const destroySocket = (client: Client): void => {
-  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }; // the driver's field
+  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }; // a field of the driver
   connection?.stream?.destroy();
 };
 
