@@ -1,7 +1,7 @@
 import { type WorkspaceAccess } from '@decision/persistence';
 import { type Identity } from '@decision/service-kit';
 
-/** Access of an identity to the database. */
+/** The database access of an identity. */
 export const accessOf = ({ workspaceId, userGroups, userId, actor, origin }: Identity): WorkspaceAccess => ({
   workspaceId,
   userGroups,

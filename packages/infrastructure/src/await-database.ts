@@ -14,9 +14,9 @@ import { type Opening } from './opening';
 export type AwaitingConfig = Config<typeof databaseSettings> & HttpConfig;
 
 /**
- * Resolves once the database can be used, however long that takes. Until then the service listens at its address and says what it waits for: in
- * `/ready`, which is 503, and in one line of the log each time it is something else. Everything else is answered 503. Where the database can be used
- * at once nothing listens. Rejects with `StartRefusal` where the address cannot be used.
+ * Resolves once the database is usable, after any length of time. Until then the service listens on its address and states the reason: in
+ * `/ready`, which answers 503, and in one line of the log per new reason. All other requests are answered 503. If the database is usable at
+ * once, nothing listens. Rejects with `StartRefusal` if the address cannot be used.
  */
 export const awaitDatabase = async (opening: Opening<AwaitingConfig>): Promise<void> => {
   const first = await requireDatabase(opening.config.databaseUrl.reveal(), { deadlineMs: 0 }).then(
@@ -32,12 +32,12 @@ export const awaitDatabase = async (opening: Opening<AwaitingConfig>): Promise<v
     await waitForDatabase(opening, (said) => (reason = said));
     opening.logger.info('The database can be used; the service goes on.');
   } finally {
-    // The service itself listens at this address next.
+    // The service itself listens on this address next.
     await server.stop(0);
   }
 };
 
-/** Resolves once the database can be used. What it waits for is logged, and handed to `onReason` as a sentence, each time it is something else. */
+/** Resolves once the database is usable. Each new reason for waiting is logged, and passed to `onReason` as a sentence. */
 export const waitForDatabase = (
   { config, logger }: Pick<Opening<Config<typeof databaseSettings>>, 'config' | 'logger'>,
   onReason: (reason: string) => void,
@@ -64,7 +64,7 @@ const createStartingServer = (opening: Opening<AwaitingConfig>, reason: () => st
 const HEALTH_OF_API = '/api/health';
 const STATE_PATHS: ReadonlySet<string> = new Set(['/health', HEALTH_OF_API, '/ready', '/metrics', '/api/metrics']);
 
-/** A route that the service will have must not be answered 404 until it has it. */
+/** A route of the service must not be answered 404 before the service is ready. */
 const refuseAllButState: HotRoute = (request, response, context) => {
   if (STATE_PATHS.has(request.url ?? '')) return false;
   sendError(

@@ -20,16 +20,16 @@ import { openUsableStores } from './open-stores';
  * process sends. It ends with `terminate`, which closes its connections.
  */
 
-/** Below whatever handles messages, in the same process too: 0 is usual, 19 the lowest. */
+/** Lower than the message handlers, even in the same process: 0 is usual, 19 the lowest. */
 const PRIORITY = 10;
 /** Rules are loaded one at a time. */
 const POOL_MAX = 2;
-/** The process of the thread has reached the database before, so that it is hardly away for long. */
+/** The process of the thread has reached the database before, so an outage is unlikely to last. */
 const DATABASE_WITHIN_MS = 30_000;
 
 const run = async (): Promise<void> => {
   if (parentPort === null) throw new TypeError('This is the entry of a thread, and not of a process.');
-  // On Linux this is the priority of the calling thread alone.
+  // On Linux this sets the priority of the calling thread alone.
   if (process.platform === 'linux') setPriority(PRIORITY);
   const settings = { ...processSettings, ...databaseSettings, ...cacheSettings, ...evaluationSettings };
   const config = readConfig(settings, process.env);

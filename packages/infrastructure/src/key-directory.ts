@@ -6,17 +6,17 @@ type LoadKey = (selector: string) => Promise<StoredApiKey | undefined>;
 
 /**
  * Finds keys through the caches; no payload is served longer than 60 seconds after it was read (specification: "API key", 4). Nobody can
- * put an identity into the shared cache: its entries are signed (docs/adr/0024-signed-cache-entries.md).
+ * forge an identity in the shared cache: its entries are signed (docs/adr/0024-signed-cache-entries.md).
  */
 interface KeyDirectory {
   find(selector: string): Promise<StoredApiKey | undefined>;
-  /** The key that this process holds; undefined where it must be asked for. */
+  /** The key in this process's memory; undefined if it must be looked up. */
   peek(selector: string): StoredApiKey | undefined;
 }
 
 const MAX_KEYS = 100_000;
 
-/** `clock` answers ms since the epoch; the process's own where it is not given. */
+/** `clock` answers ms since the epoch. Default: the clock of the process. */
 export const createKeyDirectory = (cache: Cache, load: LoadKey, clock?: () => number): KeyDirectory => {
   const keys = createReadThrough<StoredApiKey>(cache, {
     name: 'api-keys',

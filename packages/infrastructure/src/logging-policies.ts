@@ -5,14 +5,14 @@ import { withDeadline } from '@decision/waiting';
 import { type Database, findContextLogging, findVersionLogging, type Transaction } from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
 
-/** Versions, and contexts. */
+/** Versions and contexts. */
 const MAX_KNOWN = 50_000;
-/** How long what a flow or context says counts, ms: what a flow runs may say something else by then. A version of a rule never does. */
+/** Lifetime of the policy of a flow or context, ms: the assets that a flow runs may change theirs. That of a rule version never changes. */
 const CHANGING_TTL_MS = 60_000;
 /** Hex digits of a mask. */
 const MASK_DIGITS = 32;
 
-/** A version whose decisions may be logged whole. */
+/** A version whose decisions may be logged in full. */
 const EVERYTHING = {};
 type Known = LoggingPolicy | typeof EVERYTHING;
 
@@ -28,13 +28,16 @@ const isPolicy = (known: Known): known is LoggingPolicy => known !== EVERYTHING;
 
 interface LoggingPoliciesOptions {
   readonly database: Pick<Database, 'inWorkspace'>;
-  /** How long the database may take, ms. Default 2000. */
+  /** Time limit of the database, ms. Default 2000. */
   readonly lookupMs?: number | undefined;
-  /** Called where the database did not answer; then nothing of the decision is shown. */
+  /** Called if the database did not answer; then nothing of the decision is shown. */
   readonly onUnknown: (error: unknown) => void;
 }
 
-/** Finds what of a decision may be logged: what its version and its context both let be. Never rejects: what is not known is not shown. */
+/**
+ * Finds the parts of a decision that may be logged: those that both its version and its context permit. Never rejects: without a known
+ * policy nothing is shown.
+ */
 export const createLoggingPolicies = (options: LoggingPoliciesOptions) => {
   const ofVersion = remember(options, {
     find: async (transaction, versionId) => {
@@ -45,7 +48,7 @@ export const createLoggingPolicies = (options: LoggingPoliciesOptions) => {
         settings === undefined && !isWithin ? EVERYTHING : { settings: settings ?? {}, hidesTrace: isWithin };
       return { policy, ...(isFlow ? { ttlMs: CHANGING_TTL_MS } : {}) };
     },
-    // What a flow itself says never changes.
+    // The policy of the flow version itself never changes.
     whenAway: (before) => ({ settings: shown(before)?.settings ?? {}, hidesTrace: true }),
   });
   const ofContext = remember(options, {
@@ -59,7 +62,7 @@ export const createLoggingPolicies = (options: LoggingPoliciesOptions) => {
     whenAway: () => NOTHING_SHOWN,
   });
   return ({ workspaceId, versionId, context }: DecidedBy): MaybePolicy | Promise<MaybePolicy> => {
-    // Nothing was chosen, and nothing of the input is on record.
+    // No version was chosen, and nothing of the input is recorded.
     if (versionId === '') return undefined;
     const version = ofVersion(workspaceId, versionId);
     if (context === undefined) return version;
@@ -73,18 +76,18 @@ type MaybePolicy = LoggingPolicy | undefined;
 
 interface Found {
   readonly policy: Known;
-  /** How long it counts, ms; undefined: for ever. */
+  /** Lifetime, ms; undefined: for ever. */
   readonly ttlMs?: number;
 }
 
 interface Lookup {
-  /** Undefined where the thing is gone. */
+  /** Undefined if the version or context no longer exists. */
   readonly find: (transaction: Transaction, key: string) => Promise<Found | undefined>;
-  /** What counts while the database does not answer, where something was known before. */
+  /** The fallback while the database does not answer and an earlier policy is known. */
   readonly whenAway: (before: Known) => LoggingPolicy;
 }
 
-/** Remembers what was found; one lookup at a time for each thing. */
+/** Remembers the policies found; at most one lookup at a time for each key. */
 const remember = (
   { database, onUnknown, lookupMs = LOOKUP_MS }: LoggingPoliciesOptions,
   { find, whenAway }: Lookup,
@@ -120,7 +123,7 @@ const remember = (
 
 const shown = (policy: Known): LoggingPolicy | undefined => (isPolicy(policy) ? policy : undefined);
 
-/** Masks values with a key of the operator, in each workspace with a key of its own; undefined where there is none. */
+/** Masks values with a key derived from the operator's for each workspace; undefined without such a key. */
 export const createMasks = (key: string | undefined): ((workspaceId: string) => MaskValue) => {
   if (key === undefined) return () => undefined;
   return (workspaceId) => {

@@ -11,21 +11,21 @@ import {
 } from '@decision/persistence';
 
 const HOUR_MS = 3_600_000;
-/** As long a step that runs again writes no second notification. */
+/** For this long a repeated step writes no second notification. */
 const KEEP_SENT_MS = 24 * HOUR_MS;
-/** As long the operator can have it tried again. */
+/** For this long the operator can have it retried. */
 const KEEP_FAILED_MS = 7 * 24 * HOUR_MS;
-/** Rows that one step of removing takes. */
+/** Rows that one removal step deletes at most. */
 const PURGED_AT_ONCE = 1_000;
 
 const wholeWorkspace = (workspaceId: string): WorkspaceAccess => ({ workspaceId, userGroups: undefined });
 
-/** The notifications of flows in the database, as those who write them and those who send them see them. Every method rejects where it does not answer. */
+/** The notifications of flows in the database, for their writers and senders. Every method rejects if the database does not answer. */
 export const createNotificationStore = (database: Database) => ({
-  /** How many of a workspace wait; `most` stands for as many or more. */
+  /** Number of waiting notifications of a workspace, counted up to `most`. */
   countWaiting: (workspaceId: string, most: number) =>
     database.inWorkspace(wholeWorkspace(workspaceId), (transaction) => countWaitingNotifications(transaction, most)),
-  /** Writes down what flows ask to be sent, all of it or nothing. */
+  /** Stores the notifications that flows request, all or none. */
   write: (workspaceId: string, notifications: readonly NewNotification[]) =>
     database.inWorkspace(wholeWorkspace(workspaceId), (transaction) => addNotifications(transaction, notifications)),
   take: (options: Parameters<typeof takeNotifications>[1]) => takeNotifications(database, options),

@@ -17,7 +17,7 @@ beforeEach(() => {
   metrics = createMetrics('test');
 });
 
-/** The value of the series that has these labels and that of the service, in whatever order. */
+/** The value of the series with these labels and the label of the service, in any order. */
 const valueOf = async (name: string, labels = ''): Promise<number | undefined> => {
   const wanted = [...labels.split(',').filter(Boolean), 'service="test"'].sort().join();
   for (const line of (await metrics.render()).text.split('\n')) {

@@ -12,13 +12,13 @@ import { createEventCounter, type Metrics } from '@decision/service-kit';
 import { LATE, resultWithin } from '@decision/waiting';
 
 const PRODUCE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
-/** A producer sends 500 at once at most. */
+/** A producer sends at most 500 at once. */
 const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
-/** The events among which those of a producer are. */
+/** The events that include those of a producer. */
 type ObservedEvent = ProducerEvent | RequesterEvent | ResponderEvent;
 
-/** Measures what the producer of a source, for instance `requester`, sends: `decision_<source>_produce_seconds` and the counters beside it. */
+/** Measures the messages of the producer of a source, for instance `requester`: `decision_<source>_produce_seconds` and the counters beside it. */
 const createProducerObserver = (metrics: Metrics, source: string): ((event: ObservedEvent) => void) => {
   const seconds = metrics.histogram({
     name: `decision_${source}_produce_seconds`,
@@ -69,7 +69,7 @@ export const createDecisionLogObserver = (metrics: Metrics): ((event: ProducerEv
   };
 };
 
-/** Exports what waits in a producer as gauges. */
+/** Exports the waiting messages of a producer as gauges. */
 export const exportQueue = (metrics: Metrics, source: string, producer: Pick<Producer, 'queued'>): void => {
   metrics.gauge({
     name: `decision_${source}_queued_messages`,
@@ -87,7 +87,7 @@ export const exportQueue = (metrics: Metrics, source: string, producer: Pick<Pro
   });
 };
 
-/** A member of a consumer group as its status tells of it. */
+/** The status of a member of a consumer group. */
 interface Membership {
   readonly ready: boolean;
   readonly partitions: number;
@@ -129,7 +129,7 @@ export const createRequesterObserver = (metrics: Metrics): ((event: RequesterEve
   };
 };
 
-/** The same requester, whose requests are timed and counted by outcome, and whose status is exported as gauges. */
+/** The same requester, with requests timed and counted by outcome, and its status exported as gauges. */
 export const measureRequester = (metrics: Metrics, requester: Requester): Requester => {
   const seconds = metrics
     .boundHistogram({
@@ -144,7 +144,7 @@ export const measureRequester = (metrics: Metrics, requester: Requester): Reques
     help: 'Requests for the workers that have ended, by outcome: answered, or the code of the error.',
     labelNames: ['outcome'],
     collect() {
-      // Counted apart from those that failed, of which there are few.
+      // Counted apart from failed requests, of which there are few.
       if (answered > 0) this.inc({ outcome: 'answered' }, answered);
       answered = 0;
     },
@@ -168,7 +168,7 @@ export const measureRequester = (metrics: Metrics, requester: Requester): Reques
   const ended = (beganAt: number, workedMs: number | undefined, outcome: string): void => {
     const tookMs = performance.now() - beganAt;
     seconds.observe(tookMs / 1_000);
-    // Two processes, two clocks: what is left is never below 0.
+    // Two processes have two clocks: the difference is never below 0.
     if (workedMs !== undefined) inBroker.observe(Math.max(0, tookMs - workedMs) / 1_000);
     if (outcome === 'answered') answered += 1;
     else requests.inc({ outcome });
@@ -230,7 +230,7 @@ export const createResponderObserver = (metrics: Metrics): ((event: ResponderEve
     help: 'Requests that this process has taken, by outcome: answered, expired, malformed, or the code of the error that was answered.',
     labelNames: ['outcome'],
     collect() {
-      // Counted apart from the others, which are few.
+      // Counted apart from the other outcomes, which are rare.
       if (answered > 0) this.inc({ outcome: 'answered' }, answered);
       answered = 0;
     },
@@ -254,7 +254,7 @@ export const createResponderObserver = (metrics: Metrics): ((event: ResponderEve
   };
 };
 
-/** How long a scrape waits for the broker, ms: a broker that is away must not cost the other metrics. */
+/** How long a scrape waits for the broker, ms: an unavailable broker must not cost the other metrics. */
 const LAG_WAIT_MS = 1_000;
 
 /** Exports the status of a responder as gauges. */

@@ -17,8 +17,8 @@ import { type Opening } from './opening';
 type BrokerConfig = Config<typeof brokerSettings> & { readonly host: string | undefined; readonly port: number };
 
 /**
- * Opens the message broker; undefined where the configuration names none. Nothing connects yet. Throws `StartRefusal` where the settings of
- * TLS or SASL cannot be used.
+ * Opens the message broker; undefined if the configuration names none. Nothing connects yet. Throws `StartRefusal` if the settings of TLS
+ * or SASL cannot be used.
  */
 export const openBroker = ({
   name,
@@ -44,7 +44,7 @@ export const openBroker = ({
   return broker;
 };
 
-/** Largest messages by topic, as the configuration has them. */
+/** Largest message by topic, from the configuration. */
 export const configuredMessageBytes = ({
   executionMessageBytes,
   logMessageBytes,
@@ -55,13 +55,13 @@ export const configuredMessageBytes = ({
 });
 
 interface RequesterConfig {
-  /** Partitions that the topic of answers must have. */
+  /** Number of partitions that the reply topic must have. */
   readonly maxWorkers: number;
 }
 
 /**
- * Creates the requester, which sends requests to workers and awaits their answers as a member of a consumer group, and watches its topics. The
- * service starts it once it listens on its own address.
+ * Creates the requester, which sends requests to workers and awaits their answers as a member of a consumer group, and watches its topics.
+ * The service starts it once it listens on its own address.
  */
 export const openRequester = (
   broker: Broker,
@@ -96,7 +96,7 @@ export const openResponder = (
   return responder;
 };
 
-/** Logs the cause of a failure, since the answer carries only its message. The responder itself logs errors that are no service errors. */
+/** Logs the cause of a failure, since the answer has only its message. The responder itself logs errors that are not service errors. */
 const loggingCauses = (handle: Handle, logger: Logger): Handle => {
   const failures = new FailureLog();
   const fail = ({ requestId, versionId }: Parameters<Handle>[0], error: unknown): never => {

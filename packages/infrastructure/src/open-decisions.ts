@@ -16,14 +16,14 @@ import { createLoggingPolicies, createMasks } from './logging-policies';
 import { type Opening } from './opening';
 
 interface DecisionsConfig {
-  /** Whether decisions are written to the topic of logs; they are counted all the same. */
+  /** Whether decisions are written to the topic of logs; they are counted in any case. */
   readonly decisionLogs: boolean;
-  /** Bytes that may wait for the broker; decisions beyond them are dropped, and counted. */
+  /** Bytes that may wait for the broker; further decisions are dropped, and counted. */
   readonly decisionLogBufferBytes: number;
   readonly decisionLogMaskKey: Secret | undefined;
-  /** Bytes of request, response and trace of one decision. */
+  /** Largest request, response and trace of one decision, bytes. */
   readonly decisionRecordMaxBytes: number;
-  /** Bytes of a message of logs. */
+  /** Largest message of logs, bytes. */
   readonly logMessageBytes: number;
 }
 
@@ -31,7 +31,7 @@ type DecisionsOpening = Omit<Opening<DecisionsConfig>, 'name'>;
 
 /** Largest number of waiting messages; each holds the decisions of one request or chunk. */
 const MAX_QUEUED = 50_000;
-/** Longest time to send waiting decisions when the process stops, ms; the rest is dropped, and counted. */
+/** Longest time to send waiting decisions when the process stops, ms; the rest are dropped, and counted. */
 const STOP_DRAIN_MS = 1_000;
 
 const WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60];
@@ -54,9 +54,9 @@ export const openDecisions = (broker: Broker, database: Database, opening: Decis
   };
 };
 
-/** Counts what was evaluated, by what became of it. */
+/** Counts evaluations by outcome. */
 const createEvaluationCounter = (metrics: Metrics): DecisionLogWriter => {
-  // Not exported yet: so no labels are hashed with each message.
+  // Not exported yet, which saves hashing labels with each message.
   const solved: Record<AssetKind, number> = { rule: 0, flow: 0 };
   const evaluations = metrics.counter({
     name: 'decision_evaluations_total',
@@ -79,7 +79,7 @@ const createEvaluationCounter = (metrics: Metrics): DecisionLogWriter => {
   };
 };
 
-/** The decision log of this process, which counts no usage, with a producer of its own: a full or failing topic of logs never holds up an answer. */
+/** The decision log of this process, without usage counts, with its own producer: a full or failing topic of logs never delays an answer. */
 export const openDecisionLog = (
   broker: Broker,
   database: Database,
@@ -132,7 +132,7 @@ const openLog = (
     onEvent: createDecisionLogObserver(metrics),
   });
   exportQueue(metrics, 'decision_log', producer);
-  // The producer goes on connecting in the background; waiting messages stay within the bounds above.
+  // The producer continues to connect in the background; waiting messages stay within the bounds above.
   producer.connect().catch((error: unknown) => logger.warn({ err: error }, 'The decision log has no broker yet.'));
   const decisions = createDecisionLog({
     name: `${hostname()}-${randomUUID()}`,

@@ -9,22 +9,22 @@ import { type Opening } from './opening';
 
 type EvaluationConfig = Config<typeof evaluationSettings>;
 
-/** The heap of one thread, MB: an evaluation that exceeds it ends the thread and not the process. */
+/** The heap of one thread, MB: an evaluation that exceeds it ends the thread instead of the process. */
 const HEAP_MB = 2_048;
-/** Threads where the configuration names no number. */
+/** Number of threads if the configuration has none. */
 const MOST_BY_DEFAULT = 4;
 /** The loader of a thread that is started from sources, as in tests; built code needs none. */
 const SOURCE_LOADER = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
 
 /** Start data of a thread. */
 export interface ThreadStart {
-  /** The service that the thread belongs to: its application name at the database. */
+  /** The service that owns the thread: its application name at the database. */
   readonly name: ServiceName;
 }
 
 /**
- * Starts one thread that evaluates, with connections to the database and the cache of its own. It reads the environment given, by default that
- * of its process.
+ * Starts one evaluation thread, with its own connections to the database and the cache. It reads the given environment, by default that of
+ * its process.
  */
 export const startEvaluationThread = (start: ThreadStart, environment?: Readonly<Record<string, string>>): Worker => {
   const extension = extname(__filename);
@@ -39,9 +39,7 @@ export const startEvaluationThread = (start: ThreadStart, environment?: Readonly
 /** One core is left to the thread that handles messages. */
 const usualThreads = (): number => Math.min(MOST_BY_DEFAULT, Math.max(1, availableParallelism() - 1));
 
-/**
- * Threads for long evaluations; undefined where the configuration asks for none. A thread starts with the first evaluation that needs it.
- */
+/** Threads for long evaluations; undefined if the configuration has none. A thread starts with the first evaluation that needs it. */
 export const openEvaluationThreads = (
   { name, config, metrics, stopper }: Pick<Opening<EvaluationConfig>, 'name' | 'config' | 'metrics' | 'stopper'>,
   start = startEvaluationThread,

@@ -17,7 +17,7 @@ import {
   type SessionVerifier,
 } from '@decision/sessions';
 
-/** Sessions of people, as one process signs and proves them. */
+/** Signs and verifies sessions of people in one process. */
 interface Sessions {
   readonly tokens: SessionTokens;
   readonly verifier: SessionVerifier<StoredSession>;
@@ -25,13 +25,13 @@ interface Sessions {
 
 interface SessionsOpening {
   readonly database: Pick<Database, 'lookUp'>;
-  /** By its channel changes of people and sessions are effective at once; without it, within a minute. */
+  /** With its channel, changes of people and sessions take effect at once; without it, within a minute. */
   readonly cache?: Pick<Cache, 'invalidations'>;
   readonly config: Config<typeof sessionSettings>;
   readonly metrics: Metrics;
 }
 
-/** Opens sessions; undefined where there is no secret to prove them by, so that API keys alone are accepted. */
+/** Opens sessions; undefined without a secret to verify them, so that only API keys are accepted. */
 export const openSessions = ({ database, cache, config, metrics }: SessionsOpening): Sessions | undefined => {
   const { jwtSecret, jwtSecretPrevious } = config;
   if (jwtSecret === undefined) return undefined;
@@ -39,7 +39,7 @@ export const openSessions = ({ database, cache, config, metrics }: SessionsOpeni
   const tokens = createSessionTokens({ secret, previousSecret, now: Date.now });
   const verifier = createSessionVerifier({ tokens, findSession: (id) => findSession(database, id), now: Date.now });
   cache?.invalidations.subscribe(({ keys }) => keys.forEach((key) => verifier.forget(key)));
-  // While the channel was away, messages may have been lost.
+  // While the channel was disconnected, messages may have been lost.
   cache?.invalidations.onReconnect(() => verifier.clear());
   metrics.gauge({
     name: 'decision_sessions_remembered',
@@ -51,9 +51,9 @@ export const openSessions = ({ database, cache, config, metrics }: SessionsOpeni
   return { tokens, verifier };
 };
 
-/** Authenticates people by the sessions that their requests carry. */
+/** Authenticates people by the sessions of their requests. */
 export const authenticatePeople = ({ verifier }: Pick<Sessions, 'verifier'>): PeopleAuthenticator => {
-  // A session that is remembered is one object for many requests; so is its identity.
+  // A cached session is one object for many requests; so is its identity.
   const identities = new WeakMap<StoredSession, Identity>();
   const identityOf = (session: StoredSession): Identity => {
     const known = identities.get(session) ?? toIdentity(session);

@@ -39,13 +39,13 @@ type StoreOpening = Opening<Config<typeof databaseSettings>> & Pick<DatabaseSett
 
 interface UnaskedStore {
   readonly database: Database;
-  /** Resolves once the database is one that the service can work with, however long that takes. Logs what is in the way. */
+  /** Resolves once the database is usable by the service, after any length of time. Logs the obstacles. */
   readonly usable: () => Promise<void>;
-  /** What is in the way, as a sentence; undefined once it is usable. */
+  /** The obstacle, as a sentence; undefined once the database is usable. */
   readonly waitingFor: () => string | undefined;
 }
 
-/** Opens the database without asking whether it is there: for a service that has work to do while it is away. */
+/** Opens the database without a check: for a service that has work to do during an outage. */
 export const openStoreUnasked = (opening: StoreOpening): UnaskedStore => {
   const database = openPool(opening);
   let reason: string | undefined = 'The database has not been asked yet.';
@@ -65,7 +65,7 @@ const openPool = ({ name, config, metrics, stopper, isPipelined = false }: Store
   return database;
 };
 
-/** Opens the database, once it can be used ({@link awaitDatabase}), and the cache. */
+/** Opens the database, once it is usable ({@link awaitDatabase}), and the cache. */
 export const openStores = async (
   opening: Opening<StoreConfig> & Pick<DatabaseSettings, 'isPipelined'>,
 ): Promise<Stores> => {
@@ -74,8 +74,8 @@ export const openStores = async (
 };
 
 /**
- * Opens a database that can be used, and the cache. The cache connects when it can; its entries are signed with a secret of the database, so that
- * access to the cache alone lets nobody forge an identity or a rule.
+ * Opens a usable database, and the cache. The cache connects when it can; its entries are signed with a secret of the database, so that
+ * access to the cache alone does not suffice to forge an identity or a rule.
  */
 export const openUsableStores = async (
   opening: Opening<UsableStoreConfig> & Pick<DatabaseSettings, 'isPipelined'>,
@@ -97,7 +97,7 @@ export const openUsableStores = async (
   return { database, cache };
 };
 
-/** Certificates of the connection to the cache, as PEM. Throws `StartRefusal` where the settings do not fit or a file cannot be read. */
+/** Certificates of the connection to the cache, as PEM. Throws `StartRefusal` if the settings are inconsistent or a file cannot be read. */
 const readCacheCertificates = ({
   cacheUrl,
   cacheSslCaFile,
@@ -131,19 +131,19 @@ const findKeys = (
 
 interface AuthenticatorOptions {
   readonly database: Database;
-  /** Its channel tells of changes of people; see {@link openSessions}. */
+  /** Its channel announces changes of people; see {@link openSessions}. */
   readonly cache?: Cache;
   readonly config: Config<typeof sessionSettings>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /**
-   * Where keys are cached, for at most a minute (specification: "API key", 4). Default: nowhere, so that the service that manages keys sees a revocation
-   * at once.
+   * Where keys are cached, for at most a minute (specification: "API key", 4). Default: nowhere, so that the service that manages keys sees a
+   * revocation at once.
    */
   readonly keyCache?: Cache;
 }
 
-/** The authenticator: proves keys, slows down guesses, and records when a key was used; and proves sessions where there is a secret for them. */
+/** The authenticator: verifies keys, slows down guesses, and records the use of keys; also verifies sessions if there is a secret for them. */
 export const openAuthenticator = (options: AuthenticatorOptions): Authenticator => {
   const { database, logger, metrics, keyCache } = options;
   const sessions = openSessions(options);

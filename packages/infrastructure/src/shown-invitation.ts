@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { type Database, findInvitation, type FoundInvitation } from '@decision/persistence';
 import { readLinkToken } from '@decision/service-kit';
 
-/** The invitation of the link that somebody shows; undefined for unknown, used, expired and mistyped links alike. `now`: epoch ms. */
+/** The invitation of a presented link; undefined for unknown, used, expired and mistyped links alike. `now`: epoch ms. */
 export const findShownInvitation = async (
   database: Pick<Database, 'lookUp'>,
   token: string,

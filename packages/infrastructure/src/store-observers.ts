@@ -4,7 +4,7 @@ import { createEventCounter, type Metrics } from '@decision/service-kit';
 
 const LOAD_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
-/** Counts and measures the events of the cache. Names are those of read-throughs, never keys. */
+/** Counts and measures the events of the cache. Labels are names of read-throughs, never keys. */
 export const createCacheObserver = (metrics: Metrics): ((event: CacheEvent) => void) => {
   const count = createEventCounter(metrics, 'cache');
   const observeRead = createReadObserver(metrics);
@@ -20,7 +20,7 @@ export const createCacheObserver = (metrics: Metrics): ((event: CacheEvent) => v
 
 const CONNECTIONS: readonly CacheConnectionName[] = ['commands', 'subscriber'];
 
-/** The first connection of a process is none that was made again. */
+/** The first connection of a process is not a reconnection. */
 const createConnectionObserver = (metrics: Metrics): ((event: CacheEvent) => void) => {
   const reconnects = metrics.counter({
     name: 'decision_cache_reconnects_total',
@@ -88,7 +88,7 @@ const createFaultObserver = (metrics: Metrics): ((event: CacheEvent) => void) =>
   };
 };
 
-/** Exports which connections of the cache are up as a gauge. */
+/** Exports the connected state of each cache connection as a gauge. */
 export const exportConnections = (metrics: Metrics, cache: Pick<Cache, 'status'>): void => {
   metrics.gauge({
     name: 'decision_cache_connected',
@@ -102,7 +102,7 @@ export const exportConnections = (metrics: Metrics, cache: Pick<Cache, 'status'>
   });
 };
 
-/** Times how long work waits for a connection to the database. */
+/** Times the wait for a connection to the database. */
 export const createAcquisitionObserver = (metrics: Metrics): ((waitedMs: number) => void) => {
   const seconds = metrics.histogram({
     name: 'decision_database_wait_seconds',
@@ -112,7 +112,7 @@ export const createAcquisitionObserver = (metrics: Metrics): ((waitedMs: number)
   return (waitedMs) => seconds.observe(waitedMs / 1_000);
 };
 
-/** Exports what the connections of the database pool do as a gauge. */
+/** Exports the states of connections of the database pool as a gauge. */
 export const exportPool = (metrics: Metrics, database: Pick<Database, 'poolStatus'>): void => {
   metrics.gauge({
     name: 'decision_database_connections',

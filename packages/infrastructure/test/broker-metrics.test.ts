@@ -7,7 +7,7 @@ import { createDatabase, dropDatabase, migrate } from '@decision/persistence';
 import { createLogger, createMetrics, createStopper } from '@decision/service-kit';
 import { openDecisions, openEvaluationThreads, openRequester, openResponder, openStores } from '../src';
 
-/** Requests that the responder fetches and has not finished, at most. */
+/** Requests that the responder has fetched and not finished, at most. */
 const MOST_QUEUED = 4;
 const lines: string[] = [];
 const logger = createLogger({
@@ -20,7 +20,7 @@ const stopper = createStopper();
 let broker: Broker;
 let requester: Requester;
 let responder: Responder;
-/** What the handling of a payload waits for. */
+/** By payload, the work that its handling waits for. */
 const held = new Map<string, () => Promise<void>>();
 
 const answerLater = async (payload: Buffer): Promise<Buffer> => {
@@ -164,7 +164,7 @@ it.each([
   });
 });
 
-/** Whether a metric has a row, or one for its ending where several sources have the same metrics. */
+/** Whether a metric has a row, or its suffix has one if several sources have the same metrics. */
 const isDocumented = (name: string, text: string): boolean =>
   [name, name.replace(/^decision_(requester|responder|decision_log)(?=_)/, '')].some((each) =>
     new RegExp(`\\| \`${each}[{\`]`).test(text),
@@ -178,7 +178,7 @@ it('has every metric in the documentation of administrators', async () => {
   await migrate({ url: databaseUrl });
   const stores = { databaseUrl: { reveal: () => databaseUrl }, databasePoolMax: 1, cacheUrl: undefined };
   const opening = { name: 'solve-worker' as const, logger, metrics: all, stopper: opened };
-  const { database } = await openStores({ ...opening, config: { ...stores, cacheKeyPrefix: '' } as never }); // what it reads
+  const { database } = await openStores({ ...opening, config: { ...stores, cacheKeyPrefix: '' } as never }); // all that it reads
   const logs = {
     decisionLogs: true,
     decisionLogBufferBytes: 1,

@@ -52,7 +52,7 @@ describe('programs that prepare the database', () => {
 
   beforeAll(async () => {
     await createDatabase(serverUrl, name);
-    // What a managed database gives an operator: a login that may make roles and is no superuser.
+    // The operator's login at a managed database: it may create roles and is not a superuser.
     await statement(serverUrl, `create role ${owner} login createrole password 'owner-password'`);
     const runtimeRole = 'grant decision_runtime to current_user with admin option';
     await statement(serverUrl, runtimeRole).catch(() => undefined);

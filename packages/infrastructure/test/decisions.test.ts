@@ -95,7 +95,7 @@ const EMPTY_DRAFT = {
   ...{ testRequest: null, metadata: {}, context: null, requestSchema: [], responseSchema: [], conditions: [] },
   ...{ groups: {}, userGroups: [] },
 };
-/** A published version of a rule that says what of its decisions is logged. */
+/** A published version of a rule with a logging policy. */
 const makeVersion = (slug: string, settings: RuleSettings): Promise<string> =>
   database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
     const [id, versionId] = [randomUUID(), randomUUID()];
@@ -119,7 +119,7 @@ const until = async (condition: () => Promise<boolean>): Promise<void> => {
   throw new Error('It did not come true within thirty seconds.');
 };
 
-/** Reads the given number of messages from the beginning of the topic. */
+/** Reads the given number of messages from the start of the topic. */
 const stored = async (count: number): Promise<DecisionLogV2[]> => {
   const kafka = new Kafka({ brokers: [...broker.settings.brokers], clientId: 'reader', logLevel: logLevel.NOTHING });
   const consumer = kafka.consumer({

@@ -18,7 +18,7 @@ import { startEvaluationThread } from '../src/open-evaluation-threads';
 
 const NAME = 'contexts-api';
 const ROWS = 4_000;
-/** As near to the largest sum of work that is admitted as makes no difference: it takes long wherever it is evaluated. */
+/** Practically the largest admitted amount of work: it takes long in every place of evaluation. */
 const LONG_TEXT = 'abcdefghi '.repeat(8_000);
 
 const longTable: RuleTable = {
@@ -94,7 +94,7 @@ const publishFlow = async (graph: Required<FlowGraph>, uses: FlowUse[]): Promise
 let threads: EvaluationThreads;
 let stopper: Stopper;
 let started: Worker[];
-/** What was sent to the threads. */
+/** The messages sent to the threads. */
 let jobs: { readonly requests: readonly string[]; readonly begun?: Int32Array | undefined }[];
 const open = (settings: Readonly<Record<string, string>> = {}): void => {
   const environment = { DATABASE_URL: databaseUrl, CACHE_URL: testStack().cacheUrl, LOG_LEVEL: 'silent', ...settings };
@@ -130,7 +130,7 @@ const solveFirst = (versionId: string, inputs: readonly object[], withinMs = LAT
     { workspaceId, versionId, requests: inputs.map((input) => JSON.stringify(input)), now: 0, explain: 'none' },
     Date.now() + withinMs,
   );
-/** Asks for the answers of a list until all are there. */
+/** Polls for the answers of a list until it is complete. */
 const solveList = async (versionId: string, inputs: readonly object[]): Promise<readonly SolvedInput[]> => {
   const solved: SolvedInput[] = [];
   while (solved.length < inputs.length) solved.push(...(await solveFirst(versionId, inputs.slice(solved.length))));
@@ -235,7 +235,7 @@ describe('a list of inputs', () => {
   it('keeps the answers beside an input during which its thread ended', async () => {
     open();
     await answersShortly();
-    // A slice may end before the long input on a busy machine: then it is tried again.
+    // A slice may end before the long input on a busy machine; it is then retried.
     for (;;) {
       const solving = solveFirst(longVersion, [{}, { text: LONG_TEXT }, {}]);
       const begun = jobs.at(-1)?.begun;

@@ -73,7 +73,7 @@ describe('a service that is started before its database', () => {
   });
   afterEach(() => dropDatabase(testStack().databaseUrl, early));
 
-  /** An address that nothing listens on yet. */
+  /** An address without a listener so far. */
   const freePort = async (): Promise<string> => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

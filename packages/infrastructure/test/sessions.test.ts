@@ -206,7 +206,7 @@ describe('a change is effective at once, by the channel', () => {
     const { token } = await signIn(userId);
     expect(await ask(withCookie(token))).toMatchObject({ role: 'developer', userGroups: undefined });
     await inside((transaction) => applyMapping(transaction, userId, { role: 'viewer', userGroups: ['sales'] }));
-    // What was proven counts until the message comes, for a minute at most.
+    // A verified session stays valid until the message arrives, for a minute at most.
     expect(await ask(withCookie(token))).toMatchObject({ role: 'developer' });
     await announce(cacheKeys.user(userId));
     await until(async () => (await ask(withCookie(token))).role === 'viewer');

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 
-/** Runs one statement with the rights of the URL's user, on a connection of its own. */
+/** Runs one statement with the rights of the URL's user, on its own connection. */
 export const asOwner = async (
   url: string,
   sql: string,

@@ -8,11 +8,11 @@ import {
 } from '../src';
 import { migratedDatabase } from './migrations/fresh-database';
 
-/** A migrated database of its own with one workspace, opened as a service opens it. */
+/** A separate migrated database with one workspace, opened as services do. */
 export interface TestWorkspace {
   readonly url: string;
   readonly database: Database;
-  /** Without restriction, in the workspace. */
+  /** Unrestricted access to the workspace. */
   readonly access: WorkspaceAccess;
   /** The same workspace, restricted to these groups. */
   restrictedTo(...userGroups: readonly string[]): WorkspaceAccess;
@@ -29,7 +29,7 @@ export const openTestWorkspace = async (label: string): Promise<TestWorkspace> =
   const access: WorkspaceAccess = { workspaceId, userGroups: undefined, actor: 'tester' };
   const opened: Database[] = [];
   const open = (settings: Partial<DatabaseSettings> = {}): Database => {
-    // Patient where a test says nothing else: how soon a busy machine answers is no matter of most of them.
+    // Patient unless a test sets other limits: most tests do not depend on how soon a busy machine answers.
     const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
     const database = openDatabase({ url, applicationName: 'persistence-test', poolMax: 4, ...patience, ...settings });
     opened.push(database);
@@ -55,11 +55,11 @@ export const openTestWorkspace = async (label: string): Promise<TestWorkspace> =
 
 /** The workspace that all tests of a file share. */
 export interface SharedTestWorkspace extends Omit<TestWorkspace, 'close'> {
-  /** Runs work in a transaction of the workspace, without restriction. */
+  /** Runs work in a transaction of the workspace, with unrestricted access. */
   inside<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
 }
 
-/** Opens a workspace before the tests of the file and closes it after them; it can be used from the first hook on. */
+/** Opens a workspace before the tests of the file and closes it after them; usable from the first hook on. */
 export const useTestWorkspace = (label: string): SharedTestWorkspace => {
   let opened: TestWorkspace | undefined;
   const workspace = (): TestWorkspace => {

@@ -6,8 +6,8 @@ import { type Environment, type Print, requireVariable, runCli } from './run-cli
 const NAME = 'First key';
 
 /**
- * `DATABASE_URL=... node dist/cli/first-key.js [workspace]`, with the login of the services: makes a key with the role "admin" in the workspace of this slug,
- * or in the only one that there is, and prints it once. Answers the exit code.
+ * `DATABASE_URL=... node dist/cli/first-key.js [workspace]`, with the login of the services: creates a key with the role "admin" in the
+ * workspace of this slug, or in the only workspace, and prints it once. Answers the exit code.
  */
 export const makeFirstKey = async (
   environment: Environment,

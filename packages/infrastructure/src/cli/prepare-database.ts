@@ -16,14 +16,14 @@ import { type Environment, type Print, requireVariable, runCli } from './run-cli
 const EXAMPLE = 'postgresql://owner:password@host:5432/name';
 
 /**
- * `DATABASE_URL=... node dist/cli/prepare-database.js`, with the login that owns the schema: checks the server, brings the schema up to date, and makes sure
- * of what else a deployment needs:
+ * `DATABASE_URL=... node dist/cli/prepare-database.js`, with the login that owns the schema: checks the server, migrates the schema, and
+ * creates whatever else a deployment lacks:
  *
  * - `SERVICE_LOGIN_URL`: the login of the services, by user name and password of this URL.
  * - `WORKSPACE_SLUG`, `WORKSPACE_NAME`: a workspace with the built-in roles of this release.
- * - `ADMIN_EMAIL`, `ADMIN_PASSWORD`: its admin, with that password where there is none yet.
+ * - `ADMIN_EMAIL`, `ADMIN_PASSWORD`: its admin, with that password if it has none yet.
  *
- * Safe to run twice and at once. Answers the exit code.
+ * Safe to run twice and concurrently. Answers the exit code.
  */
 export const prepareDatabase = async (environment: Environment, print: Print): Promise<number> => {
   const url = requireVariable(environment, 'DATABASE_URL', EXAMPLE);
@@ -73,7 +73,7 @@ interface FirstPassword {
   readonly password: string;
 }
 
-/** Makes the admin of the workspace where there is none, and gives the admin of this address the password where there is none. Answers what was done. */
+/** Creates the admin of the workspace if there is none, and sets the password of the admin of this address if it has none. Answers what was done. */
 const giveFirstPassword = async ({ url, workspaceId, email, password }: FirstPassword): Promise<string> => {
   const database = openDatabase({ url, applicationName: 'decision-administration', poolMax: 1 });
   try {

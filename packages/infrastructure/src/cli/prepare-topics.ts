@@ -40,9 +40,10 @@ const settings = {
 };
 
 /**
- * `MQ_BROKERS=... node dist/cli/prepare-topics.js [--dry-run]`: makes the topics that do not exist, with all their settings, and says what of the others, and
- * of the brokers, differs from what is wanted; nothing that exists is changed or deleted. With `--dry-run` it makes none and says what it would make. Reads
- * the settings of brokers as every service does. Answers the exit code: 0 where every topic exists and nothing is wrong but warnings.
+ * `MQ_BROKERS=... node dist/cli/prepare-topics.js [--dry-run]`: creates the missing topics with all their settings, and reports how the
+ * other topics and the brokers differ from the plan; nothing that exists is changed or deleted. With `--dry-run` it creates none and
+ * reports those it would create. Reads the settings of brokers as every service does. Answers the exit code: 0 if every topic exists and
+ * there are at most warnings.
  */
 export const prepareTopics = async (
   environment: Environment,

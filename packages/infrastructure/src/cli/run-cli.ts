@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Output for operators; each line ends with a line break. */
 export type Print = (line: string) => void;
 
-/** Runs the program of an operator as this process: its answer is the exit code, and a failure is one sentence and 1. */
+/** Runs an operator's program as this process: its answer is the exit code; a failure prints one sentence and exits with 1. */
 export const runCli = (program: (environment: Environment, print: Print) => Promise<number>): void => {
   void program(process.env, (line) => process.stdout.write(`${line}\n`))
     .catch((error: unknown) => {
@@ -19,13 +19,13 @@ export const runCli = (program: (environment: Environment, print: Print) => Prom
     });
 };
 
-/** The sentence for the operator, and below it what the database or the network said. */
+/** The sentence for the operator, followed by the message of the database or the network. */
 export const describeFailure = (error: unknown): string => {
   if (!(error instanceof ServiceError)) return error instanceof Error ? error.message : String(error);
   return types.isNativeError(error.cause) ? `${error.message}\n  ${error.cause.message}` : error.message;
 };
 
-/** The variable's text. Throws a sentence where it is not set. */
+/** The variable's text. Throws an error with a sentence if it is not set. */
 export const requireVariable = (environment: Environment, name: string, example: string): string => {
   const text = environment[name];
   if (text) return text;

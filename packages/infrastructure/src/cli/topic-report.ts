@@ -1,7 +1,7 @@
 import type { ClusterChange, ClusterPlan, ClusterProblem, PlannedTopic } from '@decision/broker';
 import type { Print } from './run-cli';
 
-/** The settings with which a topic is made, in one line. */
+/** The settings of a new topic, in one line. */
 export const settingsOf = ({ name, partitions, copies, settings }: PlannedTopic): string =>
   [
     `${name}: ${partitions} ${partitions === 1 ? 'partition' : 'partitions'}`,
@@ -10,8 +10,8 @@ export const settingsOf = ({ name, partitions, copies, settings }: PlannedTopic)
   ].join(', ');
 
 /**
- * Prints how a cluster differs from its plan: a line for each difference, and below it the command that mends it where there is one. Returns whether
- * something is an error. `isForecast`: missing topics are said to be created later.
+ * Prints how a cluster differs from its plan: a line for each difference, followed by the command that fixes it, if any. Returns whether
+ * there is an error. `isForecast`: missing topics are reported as to be created later.
  */
 export const printPlan = (
   { topics, brokers }: ClusterPlan,
@@ -32,7 +32,7 @@ export const printPlan = (
 
 interface Place {
   readonly print: Print;
-  /** Brokers, as Kafka's tools take them. */
+  /** Brokers, in the format of Kafka's tools. */
   readonly bootstrap: string;
   /** Of the topic. */
   readonly name: string;
@@ -43,7 +43,7 @@ const printProblem = ({ isWarning, problem, change }: ClusterProblem, { print, b
   if (change !== undefined) print(`  ${commandOf(change, bootstrap, name)}`);
 };
 
-/** Prefixes have no characters that a shell reads. */
+/** Prefixes have no characters that are special to a shell. */
 const commandOf = (change: ClusterChange, bootstrap: string, name: string): string => {
   if ('partitions' in change)
     return `kafka-topics --bootstrap-server ${bootstrap} --alter --topic ${name} --partitions ${change.partitions}`;

@@ -6,9 +6,9 @@ const outcome = (instanceId: string, total: number) =>
   ({
     ...{ instanceId, version: 1, readerPass: undefined, resolved: { state: { total } } },
     context: { id: 'orders', revision: '1', world: { relationships: [{ toContextId: 'orders' }] } },
-  }) as unknown as InstanceOutcome; // what a cascade looks at
+  }) as unknown as InstanceOutcome; // all that a cascade reads
 
-/** Readers of a batch; `runs` counts how often they were looked for: there are none. */
+/** Readers of a batch, of which there are none; `runs` counts how often they were looked up. */
 const cascadeUnderTest = (mostBytes: number) => {
   const runs = { count: 0 };
   const work = {

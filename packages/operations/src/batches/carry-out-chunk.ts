@@ -15,10 +15,10 @@ import { commitWrites, holdDefinition, UnknownCommit } from '../operations/commi
 import { type InstancesContext, operate } from '../operations/operate';
 import { type GivenFacts, type InstanceOutcome, NO_RELATIVES, type RequestOrigin } from '../operations/work';
 
-/** Chunks that are on their way at once: while one is settled by workers, the next is merged. */
+/** Chunks in progress at once: while workers settle one, the next is merged. */
 export const CHUNKS_AT_ONCE = 3;
 
-/** Records of which context, on whose behalf. */
+/** The context of the records, and the origin of the request. */
 export interface BatchWork {
   readonly context: InstancesContext;
   readonly definition: OpenContext;
@@ -27,15 +27,15 @@ export interface BatchWork {
 
 /** Ids of instances that the error of a failed batch lists. */
 export interface Commits {
-  /** Their merge is committed. */
+  /** Instances whose merge is committed. */
   readonly committed: Set<string>;
-  /** The database did not answer whether it is. */
+  /** Instances for which the database did not answer whether it is. */
   readonly unknown: Set<string>;
 }
 
 export const newCommits = (): Commits => ({ committed: new Set(), unknown: new Set() });
 
-/** How far a batch, or a part of one, has come. */
+/** Progress of a batch, or of a part of one. */
 export class BatchProgress {
   /** By instance id. */
   readonly outcomes = new Map<string, InstanceOutcome>();
@@ -58,7 +58,7 @@ export class BatchProgress {
   }
 }
 
-/** Merges a chunk of instances and runs what is due. Never rejects: what became of it stands in the progress. */
+/** Merges a chunk of instances and runs the due assets. Never rejects: outcomes are recorded in the progress. */
 export const carryOutChunk = async (
   work: BatchWork,
   chunk: readonly GivenInstance[],
@@ -92,7 +92,7 @@ const mergeAndRun = async (
   for (const failure of failures.values()) progress.fail(failure);
 };
 
-/** Whether merging is all that can happen to instances of a context: nothing is computed, noted, linked or run (C140). */
+/** Whether instances of a context can only be merged: nothing is computed, recorded, linked or run (C140). */
 const isMergeOnly = ({ id, model, assets, foreignKeys, world }: ContextInUse): boolean =>
   assets.length === 0 &&
   model.derived.size === 0 &&
@@ -105,8 +105,8 @@ const NOTHING_RUN: Omit<Settled, 'facts'> = {
 };
 
 /**
- * Merges in one statement; instances that are busy or have expired are left out, for the line, and so are all where the definition is another by now.
- * Throws `context_not_found`.
+ * Merges in one statement; busy and expired instances are left to the queue, and so are all if the definition has changed. Throws
+ * `context_not_found`.
  */
 const mergeOnly = async (
   { database, directory }: InstancesContext,
@@ -157,12 +157,12 @@ const toOutcome = (
   };
 };
 
-/** Largest size of the changed instances that are held until their cascade, bytes: enough for some 100,000. */
+/** Largest size of the changed instances that are kept until their cascade, bytes: enough for some 100,000. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
- * The cascade of a batch. Readers are re-evaluated when the whole batch is merged, each once (C112); for a batch that changes more instances than can
- * be held, once for each part that can.
+ * The cascade of a batch. Readers are re-evaluated after the whole batch is merged, each once (C112); if a batch changes more instances
+ * than can be kept, once per part that can.
  */
 export class BatchCascade {
   private changed = new ChangedInstances();
@@ -174,7 +174,7 @@ export class BatchCascade {
     private readonly mostBytes = MOST_BYTES,
   ) {}
 
-  /** Adds changed instances. Resolves at once as long as there is room, else when the cascade of those that were held has ended. */
+  /** Adds changed instances. Resolves at once if there is room, otherwise when the cascade of the kept instances has ended. */
   async add(outcomes: Iterable<InstanceOutcome>): Promise<void> {
     for (const outcome of outcomes) this.changed.add(outcome);
     if (this.changed.bytes > this.mostBytes) await this.run();
@@ -185,12 +185,12 @@ export class BatchCascade {
     const { changed } = this;
     const { context, origin } = this.work;
     this.changed = new ChangedInstances();
-    const before = this.running.catch(() => undefined); // the caller of that cascade has the error
+    const before = this.running.catch(() => undefined); // the caller of that cascade receives the error
     this.running = before.then(() => cascadeChanges(context, origin, changed, this.summaries));
     return this.running;
   }
 
-  /** Re-evaluates the readers of the instances that a failed batch changed, as far as possible. The client's retry does the rest. */
+  /** Re-evaluates the readers of the instances that a failed batch changed, as far as possible. The client's retry completes the rest. */
   async runPart(outcomes: Iterable<InstanceOutcome> = []): Promise<void> {
     try {
       await this.add(outcomes);
@@ -200,7 +200,7 @@ export class BatchCascade {
     }
   }
 
-  /** Outcome of the readers so far, as far as the caller sees them. */
+  /** Outcome of the readers so far, limited to those that the caller sees. */
   cascaded(): readonly ContextCascadeSummary[] {
     return this.work.definition.view.summaries(this.summaries.list());
   }

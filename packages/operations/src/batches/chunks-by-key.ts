@@ -1,14 +1,14 @@
 import { KEYS_OF_A_CONTEXT, keyNumberOf } from '../operations/message-keys';
 
 /**
- * Groups of keys that the chunks of a batch take turns in. Chunks are settled three at once, so that three quarters of the keys of a context have work at
- * any time, and each chunk sends a quarter of the messages.
+ * Groups of keys that the chunks of a batch alternate between. Chunks are settled three at once, so that three quarters of the keys of a
+ * context have work at any time, and each chunk sends a quarter of the messages.
  */
 const MOST_GROUPS = 4;
 
 /**
- * The chunks of a batch: as few as their size allows, with instances whose messages share few keys in each, and other keys in the chunks that follow it.
- * Instances of a key stay in their order.
+ * The chunks of a batch: as few as their size allows, each with instances that share few message keys, and with other keys than the chunks
+ * that follow it. Instances of a key stay in their order.
  */
 export const chunksByKey = <T extends { readonly instanceId: string }>(
   instances: readonly T[],

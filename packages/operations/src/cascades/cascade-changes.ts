@@ -15,14 +15,14 @@ import { type InstanceOutcome, type RequestOrigin } from '../operations/work';
 import { type Source, Summaries, Cascade, type CascadeNotes } from './cascade';
 import { findReadingRelationships, type ReadingRelationship } from './find-readers';
 
-/** A changed instance, as it was when it was written. */
+/** A changed instance in the state in which it was written. */
 interface ChangedInstance extends Source {
   readonly version: number;
-  /** Fingerprint of its facts: with the same one, the cascade resumes where it ended before (C115). */
+  /** Fingerprint of its facts: with the same one, the cascade resumes where it stopped before (C115). */
   readonly fingerprint: string;
 }
 
-/** Memory of one changed instance beside its id, bytes; its fingerprint most of all. */
+/** Memory of one changed instance beside its id, bytes; mostly its fingerprint. */
 const BYTES_OF_EACH = 300;
 
 /** Changed instances of one context, with the state that a cascade starts from. Adding an instance again replaces it. */
@@ -31,12 +31,12 @@ export class ChangedInstances {
   private newest: ContextInUse | undefined;
   private heldBytes = 0;
 
-  /** Their memory, roughly. */
+  /** Their approximate memory. */
   get bytes(): number {
     return this.heldBytes;
   }
 
-  /** The context as the last of these writes found it: a relationship may have been made since the first one. */
+  /** The context as of the last of these writes: a relationship may have been created since the first one. */
   get context(): ContextInUse | undefined {
     return this.newest;
   }
@@ -49,7 +49,7 @@ export class ChangedInstances {
     const isAddedAgain = this.byId.has(instanceId);
     if (known?.done === true && !isAddedAgain) return;
     if (!isAddedAgain) this.heldBytes += 2 * instanceId.length + BYTES_OF_EACH;
-    // A state that was added before may have been read, even if the facts are the former ones again.
+    // A state that was added before may have been read, even if the facts equal the former ones again.
     const begun = isAddedAgain ? undefined : toProgress(known);
     this.byId.set(instanceId, { instanceId, version, fingerprint, begun });
   }
@@ -67,7 +67,7 @@ const toProgress = (pass: ReaderPass | undefined): Source['begun'] =>
   pass?.relationshipId === undefined ? undefined : { relationshipId: pass.relationshipId, after: pass.after ?? '' };
 
 /**
- * Re-evaluates the instances that read a changed one, one level deep (C111 to C117). The next submission goes on where this one fails. Throws
+ * Re-evaluates the instances that read a changed one, one level deep (C111 to C117). If it fails, the next submission resumes there. Throws
  * `database_unavailable`.
  */
 export const cascadeChange = async (
@@ -83,8 +83,8 @@ export const cascadeChange = async (
 };
 
 /**
- * Re-evaluates the instances that read changed ones, each once, and counts what became of them. Progress is recorded on the changed instances, so that
- * the same state resumes and another begins anew. Throws `database_unavailable`.
+ * Re-evaluates the instances that read changed ones, each once, and counts the outcomes. Progress is recorded on the changed instances, so
+ * that the same state resumes and another one starts anew. Throws `database_unavailable`.
  */
 export const cascadeChanges = async (
   context: WritingContext,
@@ -103,7 +103,7 @@ export const cascadeChanges = async (
   await new Cascade(context, origin, { contextId: source.id, relationships, summaries, notes }, sources).run();
 };
 
-/** Progress is recorded on the changed instances themselves, of the version whose readers are re-evaluated. */
+/** Progress is recorded on the changed instances themselves, in the version whose readers are re-evaluated. */
 const notesOnInstances = (
   database: Database,
   { access }: RequestOrigin,
@@ -131,10 +131,10 @@ const notesOnInstances = (
   };
 };
 
-/** An instance with a pending cascade, as it is now (ADR 30). */
+/** An instance with a pending cascade, in its current state (ADR 30). */
 export interface PendingSource extends Source {
   readonly mark: string;
-  /** 0: it is gone. */
+  /** 0: it no longer exists. */
   readonly version: number;
 }
 
@@ -145,8 +145,8 @@ interface PendingReaders {
 }
 
 /**
- * Re-evaluates the readers of instances that are gone, or whose cascade was left unfinished. Progress is saved on the marks, so that a later
- * process resumes; marks whose readers were all evaluated are removed.
+ * Re-evaluates the readers of instances that were deleted, or whose cascade was interrupted. Progress is saved on the marks, so that a
+ * later process resumes; marks whose readers were all evaluated are removed.
  */
 export const cascadePending = (
   context: Pick<WritingContext, 'database' | 'operate' | 'chunkSize'>,

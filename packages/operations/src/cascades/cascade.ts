@@ -11,23 +11,23 @@ import {
   type ReadingRelationship,
 } from './find-readers';
 
-/** How far a cascade has come: the relationship under way, and the last reader that was re-evaluated. */
+/** Progress of a cascade: the current relationship, and the last reader that was re-evaluated. */
 interface CascadeProgress {
   readonly relationshipId: string;
   readonly after: string;
 }
 
-/** An instance whose readers are to be re-evaluated. */
+/** An instance whose readers must be re-evaluated. */
 export interface Source {
   readonly instanceId: string;
   /** Undefined: no reader was re-evaluated yet. */
   readonly begun: CascadeProgress | undefined;
 }
 
-/** Stores how far the cascade of each source has come. Neither method rejects: without a note, readers are re-evaluated again. */
+/** Stores the progress of the cascade of each source. Neither method rejects: without a note, readers are re-evaluated again. */
 export interface CascadeNotes<S extends Source> {
   progress(sources: readonly { readonly source: S; readonly progress: CascadeProgress }[]): Promise<void>;
-  /** Every reader of these was evaluated. */
+  /** Every reader of these sources was evaluated. */
   finished(sources: readonly S[]): Promise<void>;
 }
 
@@ -39,20 +39,21 @@ interface CascadeSurroundings<S extends Source> {
   readonly notes: CascadeNotes<S>;
 }
 
-/** Readers that are remembered so that they are not evaluated twice where several relationships lead to them; further ones may be. */
+/** Readers that are remembered to avoid a second evaluation if several relationships lead to them; further ones may be evaluated twice. */
 const MOST_REMEMBERED = 200_000;
 
 /**
- * Re-evaluates the readers of changed instances, each once, however many of the changed ones lead to it. A source is complete when the last of its
- * own readers was evaluated, whatever became of those of others. Time is linear in sources and links; of sources that name their readers, all the ids are held.
+ * Re-evaluates the readers of changed instances, each once, even if several changed instances lead to it. A source is complete when the
+ * last of its own readers was evaluated, independently of the readers of others. Time is linear in sources and links; all reader ids are
+ * held in memory for sources that name their readers.
  */
 export class Cascade<S extends Source> {
   /** Readers that were evaluated, by context: a reader may be reached through several relationships. */
   private readonly evaluated = new Map<string, Set<string>>();
   private remembered = 0;
-  /** Sources with a reader that could not be evaluated. What comes behind it is evaluated too, but not noted. */
+  /** Sources with a reader that could not be evaluated. Later readers are evaluated too, but not noted. */
   private readonly broken = new Set<S>();
-  /** Sources whose readers through the relationship under way have all been re-evaluated. */
+  /** Sources whose readers through the current relationship have all been re-evaluated. */
   private passed = new Set<S>();
 
   constructor(
@@ -80,7 +81,7 @@ export class Cascade<S extends Source> {
     if (relationships.length === 0) await this.finish(this.sources);
   }
 
-  /** Start of a source: the index of a relationship. If that relationship is gone by now, none is left out. */
+  /** Start of a source: the index of a relationship. If that relationship no longer exists, none is skipped. */
   private firstOf({ begun }: S): number {
     const index = this.surroundings.relationships.findIndex(
       ({ relationship }) => relationship.id === begun?.relationshipId,
@@ -88,7 +89,7 @@ export class Cascade<S extends Source> {
     return Math.max(0, index);
   }
 
-  /** Sources name their readers: those of all sources are gathered first, so that each is evaluated once. */
+  /** Sources name their readers: the readers of all sources are collected first, so that each is evaluated once. */
   private async cascadeToNamed(through: ReadingRelationship, open: readonly S[]): Promise<void> {
     const { chunkSize } = this.context;
     const { sources, readerIds } = await this.gather(through, open);
@@ -110,7 +111,7 @@ export class Cascade<S extends Source> {
     }
   }
 
-  /** Ids that each source names, in order, and all of them; the sources in the order of their last ids. */
+  /** Ids that each source names, in order, and all ids; sources are ordered by their last ids. */
   private async gather(
     through: ReadingRelationship,
     open: readonly S[],
@@ -133,7 +134,7 @@ export class Cascade<S extends Source> {
     };
   }
 
-  /** Readers name their sources, each one of them: those of some sources are never those of others, and there may be any number. */
+  /** Each reader names one source: sources never share readers, and the number of readers is unbounded. */
   private async cascadeToHolders(through: ReadingRelationship, open: readonly S[]): Promise<void> {
     const equallyFar = groupBy(open, (source) => afterOf(source, through));
     for (const [after, group] of equallyFar)
@@ -156,7 +157,7 @@ export class Cascade<S extends Source> {
     if (isWhole) await this.pass(through, chunk, undefined);
   }
 
-  /** Sources whose readers through a relationship were evaluated; `after` is the last one where further pages follow. */
+  /** Marks sources whose readers through a relationship were evaluated; `after` is the last reader if further pages follow. */
   private async pass(through: ReadingRelationship, sources: readonly S[], after: string | undefined): Promise<void> {
     for (const source of sources) this.passed.add(source);
     const isLast = this.surroundings.relationships.at(-1) === through;
@@ -176,7 +177,7 @@ export class Cascade<S extends Source> {
       await this.surroundings.notes.progress(chunk.map((source) => ({ source, progress })));
   }
 
-  /** Evaluates readers that exist; answers those that failed. */
+  /** Evaluates existing readers; answers the failed ones. */
   private async evaluate(through: ReadingRelationship, readerIds: readonly string[]): Promise<readonly string[]> {
     const given = this.notYetEvaluated(through, readerIds).map((instanceId) => ({ instanceId, facts: {} }));
     if (given.length === 0) return [];
@@ -230,24 +231,24 @@ interface Named<S> {
 
 const lastOf = ({ targets }: Named<unknown>): string => targets.at(-1) ?? '';
 
-/** The last reader that was re-evaluated through a relationship; empty where none was. */
+/** The last reader that was re-evaluated through a relationship; empty if none was. */
 const afterOf = ({ begun }: Source, { relationship }: ReadingRelationship): string =>
   begun?.relationshipId === relationship.id ? begun.after : '';
 
-/** Ids of failed instances that a summary names. */
+/** Largest number of ids of failed instances in a summary. */
 const MOST_NAMED = 1_000;
 
-/** Counts what became of readers, by context and relation (C119). */
+/** Counts the outcomes of readers, by context and relation (C119). */
 export class Summaries {
   private readonly byRelation = new Map<string, ContextCascadeSummary>();
   private failures = 0;
 
-  /** Whether every reader so far was evaluated, whatever was found. */
+  /** Whether every reader so far was evaluated, with any result. */
   get allWell(): boolean {
     return this.failures === 0;
   }
 
-  /** Answers the ids of those that were not evaluated to the end. */
+  /** Answers the ids of the readers that were not fully evaluated. */
   add({ relationship, reader }: ReadingRelationship, { outcomes, failures }: WorkResult): readonly string[] {
     const failed: string[] = [];
     const summary = this.of(relationship.name, reader.slug, relationship.id);
@@ -270,7 +271,7 @@ export class Summaries {
     return failed;
   }
 
-  /** A relation whose readers could not even be looked for. */
+  /** A relation whose readers could not be found. */
   broken({ relationship, reader }: ReadingRelationship, error: string): void {
     this.of(relationship.name, reader.slug, relationship.id).error = error;
     this.failures += 1;

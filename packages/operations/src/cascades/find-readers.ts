@@ -33,11 +33,11 @@ export const findReadingRelationships = async (
 
 const orderOf = ({ reader, relationship }: ReadingRelationship): string => `${reader.slug} ${relationship.id}`;
 
-/** Whether readers are those that a source's own foreign key names, now or before; else their foreign keys name the source. */
+/** Whether a source's own foreign key names the readers, now or before; otherwise their foreign keys name the source. */
 export const areNamedBySource = ({ relationship }: ReadingRelationship): boolean =>
   readersThrough(relationship).by === 'target';
 
-/** Those of the ids that name readers that exist. */
+/** The ids that name existing readers. */
 export const existingReaders = async (
   transaction: Transaction,
   { reader }: ReadingRelationship,
@@ -80,7 +80,7 @@ export const findNamedReaders = async (
 
 /** A page of readers. */
 interface ReaderPage {
-  /** In order; those that exist. */
+  /** In order; only existing ones. */
   readonly readerIds: readonly string[];
   /** Start of the next page; undefined after the last. */
   readonly next: string | undefined;

@@ -12,19 +12,22 @@ import {
 } from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
 
-/** Rules and flows as contexts see them, in the versions that are effective now: those of the records that are published, in their order. */
+/**
+ * Converts records of rules and flows to the form that contexts use, in the versions effective now: only published ones, in the order of
+ * the records.
+ */
 type OpenBoundAssets = (transaction: Transaction, records: readonly BoundAssetRecord[]) => Promise<BoundAsset[]>;
 
-/** What is known of a version of a flow without the rules that it follows. */
+/** The data of a flow version, without the rules that it follows. */
 interface FlowShape {
   readonly reachesOut: boolean;
-  /** Rules that it, and the flows that it runs, follow by their slugs; each once. */
+  /** Rules that the flow, and the flows that it runs, follow by slug; each once. */
   readonly following: readonly FollowedRule[];
 }
 
 const MAX_VERSIONS = 10_000;
 
-/** What never changes of a version is kept. */
+/** The immutable data of versions is cached. */
 export const createBoundAssets = (): OpenBoundAssets => {
   const interfaces = new LRUCache<string, AssetInterface>({ max: MAX_VERSIONS });
   const shapes = new LRUCache<string, FlowShape>({ max: MAX_VERSIONS });
@@ -41,7 +44,7 @@ export const createBoundAssets = (): OpenBoundAssets => {
     return found;
   };
 
-  /** Rules are whole with this; flows are told what they follow for all at once. */
+  /** Rules are complete after this step; the rules that flows follow are resolved for all flows at once. */
   const openVersions = async (transaction: Transaction, records: readonly BoundAssetRecord[]) => {
     const opened: { readonly asset: BoundAsset; readonly shape: FlowShape | undefined }[] = [];
     for (const { kind, id, slug, versionId } of records) {
@@ -65,7 +68,7 @@ export const createBoundAssets = (): OpenBoundAssets => {
   };
 };
 
-/** Of a flow and the flows that it runs, whose versions are fixed. Undefined where one of them is gone. */
+/** For a flow and the flows that it runs, whose versions are fixed. Undefined if one of them no longer exists. */
 const loadShape = async (transaction: Transaction, versionId: string): Promise<FlowShape | undefined> => {
   const following = new Map<string, FollowedRule>();
   const seen = new Set<string>();
@@ -107,7 +110,7 @@ const asFlow = (
   return { ...asset, effectiveVersion, flow: { versionId, follows: Object.fromEntries(followed), reachesOut } };
 };
 
-/** A published rule or flow as contexts see it; of a flow without what it follows. */
+/** A published rule or flow in the form that contexts use; for a flow without the rules that it follows. */
 export const toAsset = (
   kind: BoundAsset['type'],
   slug: string,

@@ -27,8 +27,8 @@ import { createBoundAssets } from './bound-assets';
 import { toWorld } from './world';
 
 /**
- * The whole workspace, on behalf of the same identity: the rights of an execution, once the identity was found to see its context (V2). What a request
- * names, and what its answer shows, is read with `accessOf`.
+ * The whole workspace, on behalf of the same identity: the rights of an execution, once the identity is known to see its context (V2). What
+ * a request names, and what its answer shows, is read with `accessOf`.
  */
 export const wholeWorkspace = (access: WorkspaceAccess): WorkspaceAccess => ({
   ...access,
@@ -36,45 +36,48 @@ export const wholeWorkspace = (access: WorkspaceAccess): WorkspaceAccess => ({
   userId: undefined,
 });
 
-/** A context with all that decides what becomes of its instances now. */
+/** A context with everything that currently determines the state of its instances. */
 export interface ContextInUse {
   readonly id: string;
   readonly slug: string;
   readonly model: ContextModel;
   /** Bound rules and flows in the versions that are effective now. */
   readonly assets: readonly BoundAsset[];
-  /** Ids of all that are bound, by {@link assetKey}. */
+  /** Ids of all bound assets, by {@link assetKey}. */
   readonly assetIds: ReadonlyMap<string, string>;
   readonly world: ContextWorld;
-  /** Names this state of the definitions of the workspace. */
+  /** Identifies this state of the definitions of the workspace. */
   readonly revision: string;
   /** Models of all contexts of the workspace, by id. */
   readonly modelOf: (contextId: string) => ContextModel;
-  /** Facts that name instances of other contexts, also for relationships that are still being made. */
+  /** Facts that name instances of other contexts, including relationships that are still being created. */
   readonly foreignKeys: readonly string[];
   /** Relationships that formulas or assets read. */
   readonly relations: readonly Relationship[];
-  /** What was in force when an earlier request read the context ({@link ContextDirectory.recall}); undefined: it was read for this one. */
+  /**
+   * The definition in force when an earlier request read the context ({@link ContextDirectory.recall}); undefined if it was read for this
+   * request.
+   */
   readonly recalled?: ContextInForce | undefined;
 }
 
-/** A context that a request names, with what its caller sees around it. */
+/** A context that a request names, with its surroundings as far as the caller sees them. */
 export interface OpenContext extends ContextInUse {
   readonly view: CallerView;
 }
 
-/** Finds contexts as they are now; what never changes is kept. */
+/** Finds contexts in their current state; immutable data is cached. */
 export interface ContextDirectory {
   /** The context of a slug, if the access sees it. Throws `context_not_found`. */
   open(access: WorkspaceAccess, slug: string): Promise<OpenContext>;
   /**
-   * The context of a slug as the last request that read it found it, without a question to the database; undefined where this process cannot know it,
-   * or where the access may not see it. Whoever admits instances by it asks first whether it is still in force.
+   * The context of a slug as the last request read it, without a query to the database; undefined if this process does not have it, or if the
+   * access may not see it. Before instances are admitted by it, the caller checks that it is still in force.
    */
   recall(access: WorkspaceAccess, slug: string): OpenContext | undefined;
-  /** The context of an id; the transaction sees the whole workspace. Undefined where it is gone. */
+  /** The context of an id; the transaction sees the whole workspace. Undefined if it no longer exists. */
   openById(transaction: Transaction, workspaceId: string, id: string): Promise<ContextInUse | undefined>;
-  /** The published rules and flows that are bound to a context. Of the two, only this may be asked for by a transaction that changes definitions. */
+  /** The published rules and flows that are bound to a context. A transaction that changes definitions may call only this, not `openById`. */
   assetsOf(transaction: Transaction, slug: string): Promise<readonly BoundAsset[]>;
 }
 
@@ -90,7 +93,7 @@ interface CompiledWorld {
   readonly foreignKeys: readonly ForeignKeyName[];
   readonly world: ContextWorld;
   readonly modelOf: (contextId: string) => ContextModel;
-  /** By slug: contexts of which everything that they are follows from what is in force. */
+  /** By slug: contexts whose whole state follows from the definition in force. */
   readonly opened: Map<string, RecalledContext>;
 }
 
@@ -144,7 +147,7 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     const opened = found && (await toContextInUse(transaction, workspaceId, found));
     if (found === undefined || opened === undefined) throw contextNotFound(slug);
     const world = worlds.get(workspaceId);
-    // What flows follow changes without them.
+    // The versions that flows follow change independently of the flows.
     if (world?.revision === found.revision && opened.assets.every(({ type }) => type === 'rule'))
       world.opened.set(slug, { ...opened, recalled: found });
     return opened;
@@ -203,7 +206,7 @@ const createModels = (world: ContextWorld): ((contextId: string) => ContextModel
   };
 };
 
-/** The part of a context's surroundings that the caller of a request sees: the answers show no more (V9 to V11). */
+/** The part of a context's surroundings that the caller of a request sees: the answers show nothing else (V9 to V11). */
 class CallerView {
   /** Undefined: everything. */
   private readonly contexts: ReadonlySet<string> | undefined;
@@ -211,7 +214,7 @@ class CallerView {
   private readonly assets: ReadonlySet<string> | undefined;
 
   constructor(
-    /** The caller's own: with it everything is read that a request names or an answer shows. */
+    /** The caller's own access: everything that a request names or an answer shows is read with it. */
     readonly access: WorkspaceAccess,
     around: VisibleAround | undefined,
   ) {
@@ -228,7 +231,7 @@ class CallerView {
     return this.relationships?.has(id) ?? true;
   }
 
-  /** Whether a bound asset of this key, such as `rule:<slug>`, is seen. */
+  /** Whether the caller sees the bound asset of this key, such as `rule:<slug>`. */
   seesAsset(key: string): boolean {
     return this.assets?.has(key) ?? true;
   }

@@ -2,14 +2,14 @@ import { type ServiceError } from '@decision/contracts';
 import { type WorkspaceAccess } from '@decision/persistence';
 import { type ContextDirectory, type ContextInUse, type OpenContext } from './context-directory';
 
-/** A context that was recalled is another one by now. Nothing was written: the same can be done with the one that is in force. */
+/** A recalled context is no longer in force. Nothing was written: the work can be repeated with the one in force. */
 export class ContextOutdated extends Error {
   override readonly name = 'ContextOutdated';
 }
 
 /**
- * Does what a request asks of instances of a context: with the context that this process recalls, which their admission compares with the one in force,
- * and where that is another one, or nothing is recalled, with the one that the database tells. Throws `context_not_found`, and as the work does.
+ * Runs work on instances of a context with the recalled context, which their admission compares with the one in force; if they differ, or
+ * nothing is recalled, with the context read from the database. Throws `context_not_found`, and the errors of the work.
  */
 export const withContext = async <T>(
   directory: Pick<ContextDirectory, 'open' | 'recall'>,
@@ -28,6 +28,6 @@ export const withContext = async <T>(
   return work(await directory.open(access, slug));
 };
 
-/** The error that refuses a request before its instances are admitted: only the context in force refuses anything. */
+/** The error that refuses a request before its instances are admitted: only the context in force may refuse one. */
 export const refusedBy = ({ recalled }: ContextInUse, error: ServiceError): Error =>
   recalled === undefined ? error : new ContextOutdated('Whether a recalled context is in force was not asked yet.');

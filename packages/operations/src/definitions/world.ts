@@ -2,7 +2,7 @@ import { type ContextDefinition, type ContextWorld, type Relationship } from '@d
 import { definitionSettings, pickValues } from '@decision/contracts';
 import { type ContextRecord, type RelationshipRecord, type StoredContextWorld } from '@decision/persistence';
 
-/** A stored context in the words of the rules of contexts. */
+/** Converts a stored context to the form that the rules of contexts use. */
 export const toDefinition = (
   record: Omit<ContextRecord, 'folderName' | 'createdAt' | 'updatedAt'>,
 ): ContextDefinition => ({
@@ -25,7 +25,7 @@ export const toWorld = ({ contexts, relationships }: StoredContextWorld): Contex
   relationships: relationships.map(toRelationship),
 });
 
-/** The contexts that can be reached from one through relationships, with those: all that its formulas can read. */
+/** The context and all contexts that it can reach through relationships: everything that its formulas can read. */
 export const reachableFrom = (contextId: string, { contexts, relationships }: ContextWorld): ContextWorld => {
   const reached = new Set<string>();
   const open = [contextId];

@@ -19,12 +19,12 @@ import { operate, type WritingContext } from '../operations/operate';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
 import { type GivenFacts, type RequestOrigin } from '../operations/work';
 
-/** Operations within one another, each begun by a flow of the one before. */
+/** Largest depth of nested operations, each started by a flow of the outer one. */
 const MOST_NESTED = 8;
 
 /**
- * Instances of contexts for nodes of flows: under the same line, fence, limits and history as requests have them, with the rights of an execution. The
- * settler of the context must settle in this process.
+ * Instances of contexts for nodes of flows: with the same queue, fence, limits and history as for requests, and with the rights of an
+ * execution. The settler of the context must settle in this process.
  */
 export const createEntityStore = (context: WritingContext): EntityStore => ({
   open: async (step) => {
@@ -129,7 +129,7 @@ class OpenEntities implements EntityContext {
     return states;
   }
 
-  /** A reader that cannot be evaluated now, since the operation that asks holds it, is evaluated later by upkeep. */
+  /** Upkeep evaluates a reader later if it cannot be evaluated now because the calling operation holds it. */
   private async tellReaders(changed: ChangedInstances): Promise<void> {
     const { context, origin } = this;
     const summaries = new Summaries();

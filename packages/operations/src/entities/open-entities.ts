@@ -10,7 +10,7 @@ import { createEntityStore } from './entity-store';
 interface Opening {
   readonly database: Database;
   readonly directory: ContextDirectory;
-  /** What settles in this process: rules, flows, threads, decisions. */
+  /** The parts that settle in this process: rules, flows, threads, decisions. */
   readonly settling: Omit<Parameters<typeof createLocalSettler>[0], 'atOnce'>;
   readonly config: {
     /** As in the settings of operations on instances. */
@@ -22,11 +22,11 @@ interface Opening {
   readonly onEvent: (event: OperationEvent) => void;
 }
 
-/** Opens the instances of contexts for nodes of flows that run in this process, and settles here what they write. */
+/** Opens the instances of contexts for nodes of flows that run in this process, and settles their writes here. */
 export const openEntities = ({ database, directory, settling, config, logger, onEvent }: Opening): EntityStore => {
   const { leaseMs, maxWaiting: mostWaiting, batchChunk: chunkSize } = config;
   const line = { mostWaiting, ticketLeaseMs: leaseMs, onEvent };
-  // One that waits for a place would wait for those that wait for it; runs of flows that wait have a bound of their own.
+  // With a limit, an operation could queue behind operations that wait for it; waiting runs of flows have their own bound.
   const settler = createOwnSettler(createLocalSettler({ ...settling, atOnce: Infinity }));
   const operate = { database, directory, settler, line, leaseMs, onFailure: createFailureLogger(logger), onEvent };
   return createEntityStore({ database, directory, operate, chunkSize });

@@ -27,9 +27,9 @@ interface Deletion {
 }
 
 /**
- * Deletes an instance once it is its turn, and re-evaluates its readers (C118). Where that fails, the answer names the identities to retry; upkeep tries
- * again as well (C120). What the step of a flow, named by its key, deleted before is not there for it again. Throws `instance_not_found`, `overloaded`,
- * `deadline_exceeded`.
+ * Deletes an instance when its turn comes, and re-evaluates its readers (C118). If that fails, the answer names the identities to retry;
+ * upkeep retries as well (C120). An instance that a flow's step, named by its key, has deleted before does not exist for that step again.
+ * Throws `instance_not_found`, `overloaded`, `deadline_exceeded`.
  */
 export const deleteInstance = async (
   context: WritingContext,
@@ -100,7 +100,7 @@ const stepOn = ({ context, instanceId }: NamedInstance, key: string) => ({
   instanceIds: [instanceId],
 });
 
-/** What the step deleted when it ran before is gone for it, whoever made it again since. */
+/** An instance that the step deleted in an earlier run does not exist for it, even if it has been created again since. */
 const requireNotDone = async (
   transaction: Transaction,
   named: NamedInstance,
@@ -111,12 +111,12 @@ const requireNotDone = async (
   if (known.size > 0) throw instanceNotFound(named.context.slug, named.instanceId);
 };
 
-/** No other transaction can have recorded it: this one holds the instance, which was there. */
+/** No other transaction can have recorded it: this one holds the instance, which existed. */
 const recordStep = async (transaction: Transaction, named: NamedInstance, key: string | undefined): Promise<void> => {
   if (key !== undefined) await recordEntityWrites(transaction, stepOn(named, key));
 };
 
-/** This request re-evaluates the readers; after its deadline, upkeep does (ADR 30). */
+/** This request re-evaluates the readers; after its deadline, upkeep takes over (ADR 30). */
 const mark = async (
   transaction: Transaction,
   { context, instanceId, origin }: NamedInstance,

@@ -10,7 +10,7 @@ import {
 import { type OpenContext } from '../definitions/context-directory';
 import { type InstanceOutcome, type RequestOrigin } from '../operations/work';
 
-/** Outcome of an asset, as the answer to a submission shows it. */
+/** Outcome of an asset, as shown in the answer to a submission. */
 export const toCascadeResult = (context: string, run: AssetRun, autoExecuted = true): CascadeResult => ({
   context,
   ...(run.type === 'rule' ? { rule: run.slug } : { flow: run.slug }),
@@ -28,7 +28,7 @@ export const nameOfInstance = (slug: string, instanceId: string): string => `${s
 /** Facts of a request that are not merged. */
 export type IgnoredFacts = Pick<GivenInstance, 'ignored' | 'ignoredCount'>;
 
-/** Says which facts were not merged (C28); nothing where all were. */
+/** Lists the facts that were not merged (C28); empty if all were. */
 export const ignoredRemarks = ({ ignored, ignoredCount }: IgnoredFacts): Remarks =>
   ignoredCount === 0
     ? {}
@@ -37,11 +37,11 @@ export const ignoredRemarks = ({ ignored, ignoredCount }: IgnoredFacts): Remarks
         ignored_count: ignoredCount,
       };
 
-/** Says which assets are still due, and why (C67); nothing where none is. */
+/** Lists the assets that are still due, with the reasons (C67); empty if none is. */
 export const endRemarks = ({ ended, unfinished }: Settled): Remarks =>
   ended === 'fixpoint' ? {} : { unfinished: [...unfinished], stopped_by: ended };
 
-/** The dependents that are to be evaluated again (C119); nothing where all were. */
+/** The dependents that must be evaluated again (C119); empty if all were evaluated. */
 export const rejectionRemarks = (
   readers: readonly ContextCascadeSummary[],
 ): { cascade_rejections?: CascadeRejection[] } => {
@@ -99,7 +99,7 @@ export const factsInvalid = (
     facts: mismatches.map(({ fact, error }) => ({ fact: shown(fact), error })),
   });
 
-/** An error that says what of the request is committed (batch rule 10), and of what that is not known. */
+/** An error that states which part of the request is committed (batch rule 10), and for which part this is unknown. */
 export const withCommits = (
   error: ServiceError,
   { committed, unknown }: { readonly committed: ReadonlySet<string>; readonly unknown?: ReadonlySet<string> },

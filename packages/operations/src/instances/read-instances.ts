@@ -32,7 +32,7 @@ import { loadRelatives } from '../operations/surroundings';
 import { NO_RELATIVES, type Relatives } from '../operations/work';
 import { instanceNotFound, type NamedInstance, nameOfInstance } from './instance-answers';
 
-/** An instance as it is stored; derived facts are as its last write left them. */
+/** An instance as it is stored; derived facts have the values of its last write. */
 const toAnswer = ({ slug, model, view }: OpenContext, record: InstanceRecord, relations: Facts): InstanceAnswer => {
   const derived = Object.fromEntries(
     [...model.derived.values()]
@@ -59,7 +59,7 @@ const toAnswer = ({ slug, model, view }: OpenContext, record: InstanceRecord, re
   };
 };
 
-/** Throws `instance_not_found`, `invalid_request` for a relation that the context does not have, and `result_too_large`. */
+/** Throws `instance_not_found`, `invalid_request` for an unknown relation of the context, and `result_too_large`. */
 export const getInstance = (
   { database }: Pick<InstancesContext, 'database'>,
   { context, instanceId, origin }: NamedInstance,
@@ -103,7 +103,7 @@ const refuseTooLong = ({ related, aggregates }: Relatives, relations: readonly {
   );
 };
 
-/** Reads a relation as an asset would that needs all of it. */
+/** Reads a relation as for an asset that needs all of it. */
 const wholeRelation = ({ name }: { readonly name: string }) => ({
   ...{ type: 'rule' as const, slug: name, effectiveVersion: '', outputs: [] },
   inputs: [{ key: `$relations.${name}`, hasDefault: true }],
@@ -191,7 +191,7 @@ const pendingNames = ({ assetIds }: OpenContext, { type, slug }: Pick<BoundAsset
   return { flow: slug, ...(id === undefined ? {} : { flow_id: id }) };
 };
 
-/** Registered evaluations of an instance, with what each still waits for. Throws `instance_not_found`. */
+/** Registered evaluations of an instance, each with the data that it still waits for. Throws `instance_not_found`. */
 export const getPending = (
   { database }: InstancesContext,
   { context, instanceId, origin }: NamedInstance,

@@ -54,7 +54,7 @@ export const submitFacts = async (
   return toSubmitAnswer(named.context.slug, { ...carried, ignored });
 };
 
-/** Evaluates what is registered for an instance, and nothing else. Throws `instance_not_found` and as {@link submitFacts} does. */
+/** Evaluates only the registered evaluations of an instance. Throws `instance_not_found` and the errors of {@link submitFacts}. */
 export const cascadeInstance = async (context: InstancesContext, named: NamedInstance): Promise<CascadeAnswer> => {
   const { outcome, readers } = await carryOut(context, named, {
     given: [{ instanceId: named.instanceId, facts: {} }],
@@ -65,16 +65,16 @@ export const cascadeInstance = async (context: InstancesContext, named: NamedIns
   return { context: name, cascaded, ...endRemarks(outcome.settled) };
 };
 
-/** What a manual solve of a rule or a flow answers alike. */
+/** Common part of the answers to a manual solve of a rule or a flow. */
 type SolvedAlike = Omit<SolveInstanceAnswer, 'rule'>;
 
-/** A manual solve: what the asset decided, or that it is registered since it waits for facts (C126). */
+/** A manual solve: the decision of the asset, or its registration if it waits for facts (C126). */
 interface ManualSolve<Answer> {
   readonly status: 200 | 202;
   readonly answer: Answer;
 }
 
-/** Merges facts and runs one bound rule. Throws `rule_not_found` where it is not bound, and as {@link submitFacts} does. */
+/** Merges facts and runs one bound rule. Throws `rule_not_found` if it is not bound, and the errors of {@link submitFacts}. */
 export const solveRuleOfInstance = async (
   context: InstancesContext,
   named: NamedInstance,
@@ -85,7 +85,7 @@ export const solveRuleOfInstance = async (
   return { status, answer: { rule: slug, ...answer } };
 };
 
-/** Merges facts and runs one bound flow. Throws `flow_not_found` where it is not bound, and as {@link submitFacts} does. */
+/** Merges facts and runs one bound flow. Throws `flow_not_found` if it is not bound, and the errors of {@link submitFacts}. */
 export const solveFlowOfInstance = async (
   context: InstancesContext,
   named: NamedInstance,

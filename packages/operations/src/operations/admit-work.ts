@@ -8,45 +8,45 @@ import { type Work } from './work';
 /** The admitted instances, with the work by the definition in force at that time. */
 export type AdmittedWork = Admitted & {
   readonly work: Work;
-  /** Ids of instances into which the step merged its facts when it ran before. */
+  /** Ids of instances into which an earlier run of the step merged its facts. */
   readonly repeated: readonly string[];
 };
 
 const NOTHING_ADMITTED: Admitted = { done: [], held: [], busy: [], collections: new Map(), written: [] };
 
-/** Another process runs the same step, and has merged its facts since this one looked. */
+/** Another process runs the same step, and has merged its facts since this one checked. */
 export class WrittenMeanwhile extends ServiceError {
   constructor() {
     super('operation_interrupted', 'The same step of the same request is under way elsewhere. Send the request again.');
   }
 }
 
-/** Facts for instances that are to be admitted. */
+/** Facts for instances to admit. */
 interface Admitting {
   readonly directory: ContextDirectory;
-  /** By the definition that the request began with. */
+  /** By the definition that the request started with. */
   readonly work: Work;
   readonly given: Work['given'];
   readonly options: Parameters<typeof admit>[3];
 }
 
 /**
- * Admits instances by the definition in force, in one transaction. Throws {@link WrittenMeanwhile}, and `DefinitionChanged` where the facts do not fit that
- * definition.
+ * Admits instances by the definition in force, in one transaction. Throws {@link WrittenMeanwhile}, and `DefinitionChanged` if the facts do
+ * not fit that definition.
  */
 export const admitWork = (transaction: Transaction, admitting: Admitting): Promise<AdmittedWork> => {
   const { stepKey } = admitting.work;
   return stepKey === undefined ? admitGiven(transaction, admitting) : admitStep(transaction, admitting, stepKey);
 };
 
-/** The work by the definition in force, which is held. Throws `DefinitionChanged` where the facts do not fit it any more. */
+/** The work by the definition in force, which is held. Throws `DefinitionChanged` if the facts no longer fit it. */
 const holdFor = async (transaction: Transaction, { directory, work, given }: Admitting): Promise<Work> => {
   const context = await holdDefinition(transaction, directory, work);
   if (!hasSameFacts(context, work.context)) await requireStillFit(transaction, context, given);
   return { ...work, context };
 };
 
-/** Rows are taken in the message that asks for the definition: it decides nothing about that, and is held before them. */
+/** Rows are locked in the message that queries the definition: they do not depend on it, and it is held before them. */
 const admitGiven = async (transaction: Transaction, admitting: Admitting): Promise<AdmittedWork> => {
   const { given, options } = admitting;
   const [work, locked] = await together(
@@ -56,7 +56,7 @@ const admitGiven = async (transaction: Transaction, admitting: Admitting): Promi
   return { ...(await admit(transaction, work, { given, locked }, options)), work, repeated: [] };
 };
 
-/** Admits what the step of a flow has not merged before. That it merges it now commits together with the merge. */
+/** Admits the instances that the step of a flow has not merged before. The record of the step commits together with the merge. */
 const admitStep = async (transaction: Transaction, admitting: Admitting, key: string): Promise<AdmittedWork> => {
   const { given, options } = admitting;
   const work = await holdFor(transaction, admitting);
@@ -64,7 +64,7 @@ const admitStep = async (transaction: Transaction, admitting: Admitting, key: st
   const instanceIds = given.map(({ instanceId }) => instanceId);
   const known = await findEntityWrites(transaction, { contextId: context.id, key, instanceIds });
   const repeated = instanceIds.filter((id) => known.has(id));
-  // Who looks again takes a place of its own.
+  // A later wait for these instances takes its own ticket.
   if (options.ticketId !== undefined) await returnTickets(transaction, options.ticketId, repeated);
   const fresh = given.filter(({ instanceId }) => !known.has(instanceId));
   if (fresh.length === 0) return { ...NOTHING_ADMITTED, work, repeated };

@@ -32,23 +32,23 @@ import { followLinks, writeHistory } from './commit-writes';
 import { loadContextCollections, loadSurroundings, toCollections } from './surroundings';
 import { type GivenFacts, type InstanceOutcome, type PlannedInstance, type Surroundings, type Work } from './work';
 
-/** An instance that was admitted to an operation, with the fence that it must name to be written. */
+/** An instance that was admitted to an operation, with the fence that its writes must name. */
 export interface HeldInstance {
   readonly planned: PlannedInstance;
   readonly fence: number;
   /** The version of its row after the merge. */
   readonly version: number;
-  /** When the instance was made, ISO 8601. */
+  /** Creation of the instance, ISO 8601. */
   readonly createdAt: string;
 }
 
 /** Result of a transaction on some instances. */
 export interface Admitted {
-  /** Merged, with nothing left to do. */
+  /** Merged, with nothing further due. */
   readonly done: readonly InstanceOutcome[];
   /** Merged, and busy with the operation. */
   readonly held: readonly HeldInstance[];
-  /** Ids of instances that are busy, or for which others wait who came first. Nothing was done with them. */
+  /** Ids of instances that are busy, or for which earlier requests wait. They were not changed. */
   readonly busy: readonly string[];
   readonly collections: ReadonlyMap<string, readonly unknown[]>;
   /** The rows that were written. */
@@ -60,7 +60,7 @@ interface AdmitOptions {
   readonly ticketId: string | undefined;
 }
 
-/** Takes the rows of instances, with what is registered for them, whatever the definition of their context says. */
+/** Locks the rows of instances, with their registered evaluations, regardless of the definition of their context. */
 export const lockGiven = (
   transaction: Transaction,
   { context, mode }: Pick<Work, 'context' | 'mode'>,
@@ -75,15 +75,15 @@ export const lockGiven = (
     withRegistrations: true,
   });
 
-/** Facts for instances whose rows are taken. */
+/** Facts for instances whose rows are locked. */
 interface LockedGiven {
   readonly given: readonly GivenFacts[];
   readonly locked: readonly LockedInstance[];
 }
 
 /**
- * Merges facts into the instances that are free, in one transaction (C140, C141): where nothing is due they are free again with its commit, where
- * assets are due they are busy with the operation.
+ * Merges facts into the free instances, in one transaction (C140, C141): those with nothing due are free again with its commit, those with
+ * due assets are busy with the operation.
  */
 export const admit = async (
   transaction: Transaction,
@@ -127,7 +127,7 @@ const planAll = async (
     return { locked, instanceId, ...mergeInto(context, locked, factsOf.get(instanceId) ?? {}) };
   });
   const changes = merged.map(({ locked, instanceId, facts }) => ({ instanceId, before: locked.facts, after: facts }));
-  // Links before related instances are read, since an instance may be related to one of the same context.
+  // Links are written before related instances are read, since an instance may be related to one of the same context.
   const [, surroundings] = await together(
     followLinks(transaction, context, changes),
     loadSurroundings(transaction, context, merged, work.origin),
@@ -169,7 +169,7 @@ const writeAll = async (
   return new Map([...merged, ...admitted].map((row) => [row.instanceId, row]));
 };
 
-/** Whether writing an instance would leave it as it is. */
+/** Whether writing an instance would leave it unchanged. */
 const isUnchanged = ({ locked, facts, executions, resolved }: PlannedInstance): boolean =>
   !locked.isNew &&
   executions === locked.executions &&
@@ -214,7 +214,7 @@ const toOutcome = (
   registered: registers,
 });
 
-/** An instance that is held, with what was read for it. */
+/** An instance that is held, with the data that was read for it. */
 interface InstanceToPlan {
   readonly locked: LockedInstance;
   /** Merged already, as are executions. */
@@ -223,7 +223,7 @@ interface InstanceToPlan {
   readonly surroundings: Surroundings;
 }
 
-/** An instance after a merge. Its identity is among its facts; no asset owns what was given (C66). */
+/** An instance after a merge. Its identity is among its facts; no asset owns the given facts (C66). */
 const mergeInto = (
   context: ContextInUse,
   locked: LockedInstance,
@@ -237,7 +237,7 @@ const mergeInto = (
   };
 };
 
-/** Decides what is due for an instance whose facts were merged. Nothing is executed. */
+/** Determines the due assets of an instance whose facts were merged. Nothing is executed. */
 const planInstance = async (
   work: Work,
   { locked, facts, executions, surroundings }: InstanceToPlan,
@@ -281,7 +281,7 @@ export const sourcesOf = (
   };
 };
 
-/** If decisions are not executed automatically, only those that were asked for are considered (C72). */
+/** If decisions are not executed automatically, only the requested ones are considered (C72). */
 const onlyConsidered = (
   { context, mode, forced }: Work,
   registered: ReadonlySet<string>,
@@ -290,7 +290,7 @@ const onlyConsidered = (
   return new Set(forced === undefined ? registered : [...registered, forced]);
 };
 
-/** Ports of a settling that ends before its first run, and so finds out which assets are due. */
+/** Ports of a settling that stops before its first run, and so determines which assets are due. */
 const LOOKING_ONLY: Omit<SettlePorts, 'collections'> = {
   execute: () => Promise.resolve({ status: 'unavailable', error: 'Nothing is executed here.' }),
   hash: inputHash,

@@ -43,15 +43,15 @@ export class UnknownCommit extends ServiceError {
   }
 }
 
-/** Whether the database may have been reached, and its answer was not. */
+/** Whether the request may have reached the database while its answer was lost. */
 export const isLost = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.code === 'database_unavailable';
 
-/** First and longest wait between two questions, ms. */
+/** First and longest wait between two queries, ms. */
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 500;
 
-/** The waits between attempts until a deadline, epoch ms: resolves true after each, and false at once where the next would end after it. */
+/** The waits between attempts until a deadline, epoch ms: resolves true after each, and false at once if the next would end after it. */
 export const waitsUntil = (deadline: number): (() => Promise<boolean>) => {
   let attempts = 0;
   return async () => {
@@ -64,9 +64,9 @@ export const waitsUntil = (deadline: number): (() => Promise<boolean>) => {
 };
 
 /**
- * Writes instances of a context in one transaction. Where the answer to its commit gets lost, the database is asked what became of it, until it
- * answers or the deadline has passed (C149): a committed transaction is answered like any other, and one that was rolled back fails as it did. Throws
- * {@link UnknownCommit}.
+ * Writes instances of a context in one transaction. If the answer to its commit is lost, the outcome is queried from the database until it
+ * answers or the deadline has passed (C149): a committed transaction is answered like any other, and one that was rolled back fails with
+ * its original error. Throws {@link UnknownCommit}.
  */
 export const commitWrites = async <Result extends Writes>(
   database: Database,
@@ -78,7 +78,7 @@ export const commitWrites = async <Result extends Writes>(
   try {
     return await database.inWorkspace(access, async (transaction) => (result = await work(transaction)));
   } catch (error) {
-    // The work was not done, so that nobody asked for its commit; or there was nothing to lose.
+    // The work was not done, so no commit was requested; or there was nothing to lose.
     if (result === undefined || result.written.length === 0 || !isLost(error)) throw error;
     const { written } = result;
     const ask = (): Promise<CommitOutcome> =>
@@ -105,10 +105,10 @@ const askUntil = async (ask: () => Promise<CommitOutcome>, deadline: number): Pr
   return 'unknown';
 };
 
-/** The definition of a context changed since the work on its instances began. */
+/** The definition of a context has changed since the work on its instances started. */
 export class DefinitionChanged extends ServiceError {
   constructor(
-    /** As it is now. */
+    /** The current context. */
     readonly context: ContextInUse,
   ) {
     super(
@@ -120,8 +120,8 @@ export class DefinitionChanged extends ServiceError {
 }
 
 /**
- * Holds the definition of a context until the transaction ends and answers it as it is now (C153, ADR 22): the work may have begun with an older one. Throws
- * `context_not_found` where the context is gone, and `ContextOutdated` where one that was recalled is not in force any more.
+ * Holds the definition of a context until the transaction ends and answers the current one (C153, ADR 22): the work may have started with
+ * an older one. Throws `context_not_found` if the context no longer exists, and `ContextOutdated` if a recalled one is no longer in force.
  */
 export const holdDefinition = async (
   transaction: Transaction,
@@ -142,7 +142,7 @@ const holdRecalled = async (
   context: ContextInUse,
   recalled: ContextInForce,
 ): Promise<ContextInUse> => {
-  // Held first, so that what is found then stays in force.
+  // Held first, so that the context found next stays in force.
   const [revision, inForce] = await together(
     holdContext(transaction, context.id),
     findContextInForce(transaction, { id: context.id }),
@@ -151,7 +151,7 @@ const holdRecalled = async (
   throw new ContextOutdated('The context was changed since this process read it.');
 };
 
-/** Whether two states of a context allow and compute the same facts of its own. */
+/** Whether two states of a context allow and compute the same own facts. */
 export const hasSameFacts = (one: ContextInUse, other: ContextInUse): boolean => {
   const [a, b] = [one.model.definition, other.model.definition];
   return (
@@ -160,7 +160,7 @@ export const hasSameFacts = (one: ContextInUse, other: ContextInUse): boolean =>
   );
 };
 
-/** Throws {@link DefinitionChanged} where facts that were checked before do not fit the context as it is now. */
+/** Throws {@link DefinitionChanged} if facts that were checked before do not fit the current context. */
 export const requireStillFit = async (
   transaction: Transaction,
   context: ContextInUse,
@@ -181,7 +181,7 @@ interface FactsChange {
   readonly after: Facts;
 }
 
-/** Adds the history of changes (C100), in the transaction that makes them. */
+/** Adds the history of changes (C100), in the same transaction. */
 export const writeHistory = async (
   transaction: Transaction,
   { id, model }: ContextInUse,
@@ -194,7 +194,7 @@ export const writeHistory = async (
   await addHistory(transaction, id, entries, model.definition.historyLimit);
 };
 
-/** Follows foreign keys that changed (C110), in the transaction that changes them. */
+/** Updates the links of changed foreign keys (C110), in the same transaction. */
 export const followLinks = async (
   transaction: Transaction,
   { id, foreignKeys }: ContextInUse,

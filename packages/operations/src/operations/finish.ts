@@ -35,7 +35,7 @@ interface FinishOptions {
   readonly database: Database;
   readonly directory: ContextDirectory;
   readonly operationId: string;
-  /** Told of instances whose write-back a take-over prevented, or whose outcome the database did not tell. */
+  /** Called with instances whose write-back a take-over prevented, or whose outcome the database did not report. */
   readonly onFenced: (cause: 'taken_over' | 'unknown', instances: number) => void;
 }
 
@@ -47,8 +47,9 @@ interface SettledHeld {
 }
 
 /**
- * Writes back what an operation made of its instances (C142), and says what became of each. Where the database is lost it is sent again under the
- * same fence, until the deadline has passed (C149). Throws `DefinitionChanged` where the context has other facts by now, and `context_not_found`.
+ * Writes back the results of an operation on its instances (C142), and reports the outcome of each. If the connection is lost the write is
+ * sent again under the same fence, until the deadline has passed (C149). Throws `DefinitionChanged` if the context has other facts by now,
+ * and `context_not_found`.
  */
 export const finish = async (
   { database, directory, operationId, onFenced }: FinishOptions,
@@ -93,7 +94,7 @@ type Holding = (
   before: ContextInUse,
 ) => Promise<{ readonly context: ContextInUse; readonly rows: readonly WrittenInstance[] }>;
 
-/** In one message: the definition is almost always the one of before. */
+/** In one message: the definition is almost always unchanged. */
 const holdWhileWriting: Holding = async (hold, write, before) => {
   const [context, rows] = await together(hold(), write(before));
   if (context !== before) throw new WrittenAsBefore();
@@ -105,7 +106,7 @@ const holdBeforeWriting: Holding = async (hold, write) => {
   return { context, rows: await write(context) };
 };
 
-/** Rows were written by a definition that is not in force any more, in a transaction that is not committed. */
+/** Rows were written by a definition that is no longer in force, in a transaction that is not committed. */
 class WrittenAsBefore extends Error {
   override readonly name = 'WrittenAsBefore';
 }
@@ -136,7 +137,7 @@ const writeRows = (
   return writeBackInstances(transaction, writes, { contextId: context.id, ttlSeconds, held });
 };
 
-/** What follows from the rows that were written: those that others had taken over are left to them. */
+/** Writes the consequences of the written rows; rows that other processes had taken over are left to those. */
 const writeConsequences = async (
   transaction: Transaction,
   { context, origin }: Work,
@@ -161,7 +162,10 @@ const writeConsequences = async (
 
 const idOf = ({ planned }: HeldInstance): string => planned.locked.instanceId;
 
-/** Registered evaluations that are settled: those that ran, whatever they found, and those that had nothing new to find. While the instance is busy nobody registers another. */
+/**
+ * Registered evaluations that are settled: those that ran, with any result, and those with nothing new to evaluate. While the instance is
+ * busy nobody registers another.
+ */
 const endedRegistrations = ({ held, settled }: SettledHeld) =>
   (held.planned.hasRegistered || held.planned.registers ? settled.runs : [])
     .filter(({ status }) => status === 'success' || status === 'evaluation_error' || status === 'skipped_already_run')
@@ -200,7 +204,7 @@ const unknownOutcomes = (settledHeld: readonly SettledHeld[]): ReadonlyMap<strin
     ]),
   );
 
-/** Outcome of an instance, once an operation has settled it. */
+/** Outcome of an instance after an operation has settled it. */
 export const outcomeOfHeld = (work: Work, held: HeldInstance, instance: SettledInstance): InstanceOutcome => {
   const { context } = work;
   const { locked, facts, surroundings, hasRegistered, registers } = held.planned;

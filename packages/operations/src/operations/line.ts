@@ -13,30 +13,30 @@ import { type ContextInUse, contextNotFound } from '../definitions/context-direc
 import { askingOperation, type RequestOrigin } from './work';
 
 export interface LineSettings {
-  /** Requests that may wait for one instance; more are answered 429. */
+  /** Requests that may wait for one instance; further ones are answered 429. */
   readonly mostWaiting: number;
-  /** How long a ticket counts without being renewed, ms. */
+  /** Lifetime of a ticket without renewal, ms. */
   readonly ticketLeaseMs: number;
   readonly onEvent?: (event: LineEvent) => void;
 }
 
-/** Events of lines, for metrics. Each beginning of a wait is followed by its end. */
+/** Events of queues, for metrics. Each start of a wait is followed by its end. */
 export type LineEvent =
   | { readonly type: 'wait_began' }
-  /** However it ended: it was its turn, the deadline passed, or it gave way. */
+  /** For any reason: its turn came, the deadline passed, or it gave way. */
   | { readonly type: 'wait_ended'; readonly waitedMs: number }
-  /** An operation gave way, since those that wait for each other would wait until their deadlines. */
+  /** An operation gave way, since operations in a circular wait would wait until their deadlines. */
   | { readonly type: 'gave_way' };
 
-/** First and longest wait between two looks at a line, ms. */
+/** First and longest wait between two checks of a queue, ms. */
 const FIRST_LOOK_MS = 2;
 const LONGEST_LOOK_MS = 50;
-/** Time between two looks for a circle of operations that wait for each other, ms. */
+/** Time between two searches for circular waits of operations, ms. */
 const CIRCLE_LOOK_MS = 250;
 
 /**
- * The places of one request in the lines of instances that were busy (C143 to C146). Tickets are in the database, so that processes share a line;
- * they have a lease, so that a dead process does not hold it.
+ * The tickets of one request in the queues of busy instances (C143 to C146). Tickets are in the database, so that processes share a queue;
+ * they have a lease, so that a dead process does not block it.
  */
 export class Line {
   private taken = false;
@@ -58,9 +58,9 @@ export class Line {
   }
 
   /**
-   * Waits until at least one of these instances is free and this request is the first in its line; answers them. Throws `overloaded` where a line is
-   * full, `context_not_found` where the context has been deleted, `infrastructure_error` where an operation that asks gives way to another one, which
-   * waits for it, and `deadline_exceeded`.
+   * Waits until at least one of these instances is free and this request is the first in its queue; answers those instances. Throws
+   * `overloaded` if a queue is full, `context_not_found` if the context has been deleted, `infrastructure_error` if the calling operation
+   * gives way to another one that waits for it, and `deadline_exceeded`.
    */
   async wait(instanceIds: readonly string[]): Promise<readonly string[]> {
     if (!this.taken) await this.take(instanceIds);
@@ -89,7 +89,7 @@ export class Line {
     }
   }
 
-  /** Nobody but operations can wait in a circle: a request holds nothing while it waits. */
+  /** Only operations can wait in a circle: a request holds nothing while it waits. */
   private async requireNoCircle(instanceIds: readonly string[]): Promise<void> {
     const operationId = askingOperation(this.origin);
     if (operationId === undefined || Date.now() - this.circleSoughtAt < CIRCLE_LOOK_MS) return;
@@ -103,7 +103,7 @@ export class Line {
     throw givesWay(this.context.slug, circle.instanceId);
   }
 
-  /** Leaves every line. Idempotent; what cannot be returned runs out. */
+  /** Leaves every queue. Idempotent; tickets that cannot be returned expire. */
   async leave(): Promise<void> {
     if (!this.taken) return;
     this.taken = false;
@@ -125,7 +125,7 @@ export class Line {
     this.renewedAt = Date.now();
   }
 
-  /** If this process was silent for so long that its places were taken, it goes to the end of the line. */
+  /** If this process was silent for so long that its tickets expired, it goes to the end of the queue. */
   private look(places: number): Promise<readonly string[]> {
     const { ticketLeaseMs: leaseMs } = this.settings;
     const renews = Date.now() - this.renewedAt > leaseMs / 3;

@@ -20,9 +20,9 @@ export interface OperateContext {
   readonly directory: ContextDirectory;
   readonly settler: Settler;
   readonly line: LineSettings;
-  /** How long an operation may be silent before others take it over, ms. */
+  /** Time without a renewal after which other processes take over an operation, ms. */
   readonly leaseMs: number;
-  /** Receives the reason why instances were not settled, for logs: an answer has at most the message. */
+  /** Receives the reason why instances were not settled, for logs: an answer has only the message. */
   readonly onFailure: (failure: OperationFailure) => void;
   readonly onEvent?: (event: OperationEvent) => void;
 }
@@ -35,17 +35,15 @@ interface OperationFailure {
   readonly error: unknown;
 }
 
-/** Merges the given facts in one transaction, whose size the caller chooses, and settles what is due. */
+/** Merges the given facts in one transaction, whose size the caller chooses, and settles the due assets. */
 export const operate = (context: OperateContext, work: Work): Promise<WorkResult> => new Operating(context, work).run();
 
-/** Attempts at a transaction that collided with another one. */
+/** Attempts at a transaction that conflicted with another one. */
 const MOST_COLLISIONS = 3;
-/** Times that an operation is decided anew, since the definition changed while it was settled. */
+/** How often an operation is decided again because the definition changed while it was settled. */
 const MOST_CHANGES = 3;
 
-/**
- * One piece of work in progress. Free instances are merged at once; each busy instance waits in its own line while the others go on (C148).
- */
+/** One piece of work in progress. Free instances are merged at once; each busy instance waits in its own queue while the others proceed (C148). */
 class Operating {
   private readonly outcomes = new Map<string, InstanceOutcome>();
   private readonly failures = new Map<string, ServiceError>();
@@ -56,7 +54,7 @@ class Operating {
   constructor(
     private readonly context: OperateContext,
     private work: Work,
-    /** How often the definition has changed already while this was settled. */
+    /** How often the definition has changed during the settling. */
     private readonly changes = 0,
   ) {
     this.line = new Line(context.database, work.context, work.origin, context.line, randomUUID());
@@ -85,11 +83,11 @@ class Operating {
     return { outcomes, failures, committed };
   }
 
-  /** Merges into the instances that are free; answers those that are not. Admitted operations continue by themselves. */
+  /** Merges into the free instances; answers the others. Admitted operations continue by themselves. */
   private async admit(given: Work['given']): Promise<readonly string[]> {
     const operationId = randomUUID();
     const admitted = await this.admitOnce(operationId, given);
-    // It is in force, and so from now on like one that was read for this request.
+    // It is in force, and is treated from now on like one that was read for this request.
     if (this.work.context.recalled !== undefined) this.work = { ...this.work, context: admitted.work.context };
     for (const outcome of admitted.done) {
       this.outcomes.set(outcome.instanceId, outcome);
@@ -116,7 +114,7 @@ class Operating {
     }
   }
 
-  /** Settles what was admitted and writes it back. Never rejects: a failure is recorded for each of its instances. */
+  /** Settles admitted instances and writes them back. Never rejects: a failure is recorded for each of its instances. */
   private async carryOut(operationId: string, { work, held, collections }: AdmittedWork): Promise<void> {
     this.emit({ type: 'hold_began', instances: held.length });
     const renewal = this.renew(operationId);
@@ -154,7 +152,7 @@ class Operating {
     for (const { planned } of held) this.failures.set(planned.locked.instanceId, failure);
   }
 
-  /** The facts were merged when the step ran before: what is due for them now is run, and their state answered. Never rejects. */
+  /** An earlier run of the step merged the facts: the assets due now are run, and the state is answered. Never rejects. */
   private async lookAgain(instanceIds: readonly string[]): Promise<void> {
     const given = instanceIds.map((instanceId) => ({ instanceId, facts: {} }));
     const again = new Operating(this.context, { ...this.work, given, mode: 'dependent', stepKey: undefined });
@@ -166,7 +164,7 @@ class Operating {
     }
   }
 
-  /** The facts are merged; what was decided about them was decided under a definition that is no longer in force. */
+  /** The facts are merged, but their decisions were made under a definition that is no longer in force. */
   private async decideAnew(work: Work, held: readonly HeldInstance[], { context }: DefinitionChanged): Promise<void> {
     const given = held.map(({ planned }) => ({ instanceId: planned.locked.instanceId, facts: {} }));
     const mode = work.mode === 'submit' ? 'dependent' : work.mode;
@@ -186,7 +184,7 @@ class Operating {
     for (const [id, failure] of failures) this.failures.set(id, failure);
   }
 
-  /** An operation that cannot be executed, or that fails, becomes a result of its own: the merge stands. */
+  /** An operation that cannot be executed, or that fails, becomes a result of its own: the merge is kept. */
   private async settle(operation: Operation): Promise<readonly SettledInstance[]> {
     try {
       const settled = await this.context.settler(operation);
@@ -212,7 +210,7 @@ class Operating {
         .inWorkspace(this.work.origin.access, (transaction) =>
           renewLease(transaction, { operationId, takeovers: 0 }, leaseMs),
         )
-        .catch(() => undefined); // the lease runs out, and somebody takes the operation over
+        .catch(() => undefined); // the lease expires, and another process takes over the operation
     }, leaseMs / 3);
     return timer.unref();
   }
@@ -221,7 +219,7 @@ class Operating {
     const { context, origin } = this.work;
     await this.context.database
       .inWorkspace(origin.access, (transaction) => releaseInstances(transaction, context.id, heldBy(operationId, held)))
-      .catch(() => this.emit({ type: 'fenced', cause: 'not_released', instances: held.length })); // until the lease runs out
+      .catch(() => this.emit({ type: 'fenced', cause: 'not_released', instances: held.length })); // until the lease expires
   }
 
   private emit(event: OperationEvent): void {
@@ -229,7 +227,7 @@ class Operating {
   }
 }
 
-/** Failures that say that nothing can be executed at the moment (C71). */
+/** Failures that mean that nothing can be executed at the moment (C71). */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   'broker_unavailable',
   'decision_not_recorded',
@@ -262,7 +260,7 @@ const settleWithout = async (
     {
       execute: () => Promise.resolve({ status, error }),
       hash: inputHash,
-      isOver: () => false, // what never succeeds is tried once
+      isOver: () => false, // a permanent failure is tried once
       isFull: () => false,
       pause: () => Promise.resolve(),
       onFault: () => undefined,
@@ -272,7 +270,7 @@ const settleWithout = async (
   return JSON.parse(JSON.stringify(settled)) as SettledInstance; // as a message would have carried it
 };
 
-/** A deadlock or a serialisation failure: the same again can succeed at once. */
+/** A deadlock or a serialisation failure: a retry can succeed at once. */
 const isCollision = (error: unknown): boolean =>
   error instanceof ServiceError &&
   error.cause instanceof Error &&
@@ -282,19 +280,19 @@ const isCollision = (error: unknown): boolean =>
 const unexpected = (cause: unknown): ServiceError =>
   new ServiceError('internal_error', 'The operation could not be finished.', {}, { cause });
 
-/** Logs why instances were not settled, with cause, stack and request id; bounded in lines a second, since an outage meets every operation. */
+/** Logs why instances were not settled, with cause, stack and request id; lines per second are limited, since an outage affects every operation. */
 export const createFailureLogger = (logger: Logger): ((failure: OperationFailure) => void) => {
   const failures = new FailureLog();
   return ({ error, requestId, contextId, instances }) =>
     failures.report(() => logger.child({ request_id: requestId, context_id: contextId, instances }), error);
 };
 
-/** Dependencies of work on instances, whoever asks for it. */
+/** Dependencies of work on instances, for every caller. */
 export interface WritingContext {
   readonly database: Database;
   readonly directory: ContextDirectory;
   readonly operate: OperateContext;
-  /** Instances that one transaction merges at most. */
+  /** Largest number of instances that one transaction merges. */
   readonly chunkSize: number;
 }
 
@@ -302,7 +300,7 @@ export interface WritingContext {
 export interface InstancesContext extends WritingContext {
   /** From the arrival of a request to its answer, ms. */
   readonly timeoutMs: number;
-  /** Bytes of the lines of one chunk of a batch of lines at most, where it has several. */
+  /** Largest size of a chunk with several lines in a batch of lines, bytes. */
   readonly chunkBytes: number;
   /** Largest line of a batch of lines, bytes. */
   readonly lineMaxBytes: number;

@@ -4,19 +4,19 @@ import { type LineEvent } from './line';
 /** Events of operations on instances, for metrics. */
 export type OperationEvent =
   | LineEvent
-  /** Instances are busy with an operation of this process, under fences of its own. Followed by the end of the hold. */
+  /** Instances are busy with an operation of this process, under its own fences. Followed by the end of the hold. */
   | { readonly type: 'hold_began'; readonly instances: number }
   | { readonly type: 'hold_ended'; readonly instances: number }
-  /** An instance was settled; in how many rounds assets ran. */
+  /** An instance was settled, with the number of rounds in which assets ran. */
   | { readonly type: 'settled'; readonly rounds: number }
   /**
-   * What was decided for instances is not written, or nobody knows: another process took them over, or the database did not tell in time. Or they
-   * could not be released, and stay busy until the lease of their operation runs out.
+   * Decisions for instances are not written, or this is unknown: another process took the instances over, or the database did not answer in
+   * time. Or the instances could not be released, and stay busy until the lease of their operation expires.
    */
   | { readonly type: 'fenced'; readonly cause: FenceCause; readonly instances: number }
   /** A page of the readers of changed instances was re-evaluated. */
   | { readonly type: 'cascade_page'; readonly evaluated: number; readonly failed: number }
-  /** The readers through a relationship could not be looked for or re-evaluated any further, for instance since the deadline had passed. */
+  /** The readers through a relationship could not be found or re-evaluated any further, for instance because the deadline had passed. */
   | { readonly type: 'cascade_broken' };
 
 const fenceCauses = ['taken_over', 'unknown', 'not_released'] as const;
@@ -26,7 +26,7 @@ type FenceCause = (typeof fenceCauses)[number];
 const WAIT_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const ROUND_BUCKETS = [1, 2, 3, 5, 10, 20, 50, 100];
 
-/** Counts and measures what operations of this process do. To be created once in a process. */
+/** Counts and measures the operations of this process. Create it once per process. */
 export const createOperationsObserver = (metrics: Metrics): ((event: OperationEvent) => void) => {
   const observeLines = createLineObserver(metrics);
   const observeHolds = createHoldObserver(metrics);
@@ -76,7 +76,7 @@ const createHoldObserver = (metrics: Metrics): ((event: OperationEvent) => void)
     help: 'Instances whose decision was not written or is of unknown outcome, or that could not be released, by cause.',
     labelNames: ['cause'],
   });
-  // The first of a cause is an increase too.
+  // The first event of a cause is an increase too.
   for (const cause of fenceCauses) fenced.inc({ cause }, 0);
   return (event) => {
     if (event.type === 'hold_began') held.inc(event.instances);

@@ -36,8 +36,8 @@ export interface Operation {
 }
 
 /**
- * Carries out operations on instances and answers what each became, in the same order. Throws `broker_unavailable`, `too_few_reply_partitions` or `overloaded` where nothing can
- * be executed now, `deadline_exceeded`, and whatever a worker answers.
+ * Carries out operations on instances and answers the result of each, in the same order. Throws `broker_unavailable`,
+ * `too_few_reply_partitions` or `overloaded` if nothing can be executed now, `deadline_exceeded`, and any error that a worker answers.
  */
 export type Settler = (operation: Operation) => Promise<readonly SettledInstance[]>;
 
@@ -45,9 +45,9 @@ export type Settler = (operation: Operation) => Promise<readonly SettledInstance
 interface SettlerPorts {
   /** Workers behind the message broker; undefined where it is disabled. */
   readonly requester: Pick<Requester, 'request'> | undefined;
-  /** Settler of operations that no message can carry, as a request or an answer. */
+  /** Settler of operations that fit no message, as a request or an answer. */
   readonly local: LocalSettler;
-  /** Bytes of instances that one message carries at most, where it carries several. Default: 2 MiB. */
+  /** Largest size of the instances in a message with several, bytes. Default: 2 MiB. */
   readonly chunkBytes?: number;
 }
 
@@ -83,7 +83,7 @@ export const createSettler =
     return operation.held.map(({ planned }) => requireOne(settled.get(planned.locked.instanceId)));
   };
 
-/** Settles in this process. For processes that run flows: what their nodes write needs no other one. */
+/** Settles in this process. For processes that run flows: writes of their nodes need no other process. */
 export const createOwnSettler =
   (local: LocalSettler): Settler =>
   (operation) => {
@@ -103,7 +103,7 @@ const requireOne = (settled: SettledInstance | undefined): SettledInstance => {
   throw new ServiceError('internal_error', 'A worker did not answer for every instance.');
 };
 
-/** The broker refuses the request, or what became of the instances fits no answer. */
+/** The broker refuses the request, or the results fit no answer. */
 const isTooLarge = (error: unknown): boolean =>
   error instanceof ServiceError && (error.code === 'payload_too_large' || error.code === 'result_too_large');
 
@@ -115,7 +115,7 @@ const requireAll = (
   throw new ServiceError('internal_error', 'A worker answered for another number of instances.');
 };
 
-/** Instances that go in one message, and what they are there as JSON text: written once, since that is most of what sending costs. */
+/** Instances of one message, and their JSON text: serialised once, since that is most of the cost of sending. */
 interface Parcel {
   readonly key: string;
   readonly instances: SettleInstance[];
@@ -151,7 +151,7 @@ const toSettleInstance = (
   const { history } = sourcesOf(work, locked.facts, facts, surroundings);
   return {
     ...{ instanceId: locked.instanceId, createdAt, facts, executions },
-    related: surroundings.related as SettleInstance['related'], // readonly lists, which a message does not know
+    related: surroundings.related as SettleInstance['related'], // readonly lists, which the type of the message lacks
     aggregates: surroundings.aggregates,
     history: Object.fromEntries(historyFacts(work).map((fact) => [fact, [...history(fact)]])),
     ...(only === undefined ? {} : { only: [...only] }),
@@ -204,24 +204,24 @@ interface LocalSettlerTools {
   readonly library: Pick<RuleLibrary, 'get'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solveFirst'> | undefined;
-  /** Undefined: flows have no answer here. */
+  /** Undefined: flows are not supported here. */
   readonly flows?: Pick<FlowRunner, 'run'> | undefined;
   /** Receives a decision for every rule and flow that runs here, as workers write theirs. */
   readonly decisions: DecisionLogWriter;
   readonly newId: () => string;
-  /** How decisions of this process name who asked. */
+  /** The requester that decisions of this process name. */
   readonly requester: ServiceName;
-  /** Operations that it settles at once; others wait until their deadline. Default 2: they are large, and this bounds their memory. */
+  /** Operations that it settles concurrently; others wait until their deadline. Default 2: they are large, and this bounds their memory. */
   readonly atOnce?: number;
-  /** Receives the reason why rules and flows had no answer, each fault once in an operation. */
+  /** Receives the reason why rules and flows had no answer, each fault once per operation. */
   readonly onFault: (fault: RequestFault) => void;
 }
 
-/** Slug of the flow whose node asked for an operation. */
+/** Slug of the flow whose node requested an operation. */
 const askingFlow = (within: readonly RunningOperation[] = []): string | undefined =>
   [...(within.at(-1)?.activeFlows ?? [])].at(-1)?.replace(/^flow:/, '');
 
-/** Settles instances in this process in slices, so that other requests go on meanwhile. */
+/** Settles instances in this process in slices, so that other requests proceed meanwhile. */
 export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
   const { library, threads, flows, decisions, newId, requester, onFault } = tools;
   const models = createContextModels();

@@ -22,7 +22,7 @@ import {
 import { type ContextInUse } from '../definitions/context-directory';
 import { type GivenFacts, type Relatives, type RequestOrigin, type Surroundings } from './work';
 
-/** Reads what formulas and assets of some instances read beside them: related instances, and history. Throws `deadline_exceeded`. */
+/** Reads the data that formulas and assets of some instances use beside the instances: related instances, and history. Throws `deadline_exceeded`. */
 export const loadSurroundings = async (
   transaction: Transaction,
   context: ContextInUse,
@@ -57,7 +57,7 @@ export const loadContextCollections = async (
   return loadCollections(transaction, names, await findCollectionGroups(transaction, id));
 };
 
-/** Collections as the rules of contexts ask for them. */
+/** Collections in the form that the rules of contexts use. */
 export const toCollections = (members: ReadonlyMap<string, readonly unknown[]>): Collections => {
   const sets = new Map([...members].map(([name, values]) => [name, new Set(values)]));
   return (name) => sets.get(name);
@@ -74,14 +74,14 @@ interface RelationQuery {
 
 /** Instances of one relationship of one instance. */
 interface FoundRelation {
-  /** Undefined: nothing reads it so, or it is too long (C46). */
+  /** Undefined: nothing reads the instances themselves, or there are too many (C46). */
   readonly related?: Facts | null | readonly Facts[];
   readonly aggregates?: Aggregates[string];
 }
 
 type FindRelation = (instanceId: string) => FoundRelation;
 
-/** Reads what formulas and assets read of related instances, by instance. Throws `deadline_exceeded`. */
+/** Reads the related instances that formulas and assets use, by instance. Throws `deadline_exceeded`. */
 export const loadRelatives = async (
   transaction: Transaction,
   context: ContextInUse,
@@ -123,7 +123,7 @@ const readingOf = ({ model, assets }: ContextInUse, name: string): Reading => {
   return { of: 'instances', facts: whole ? undefined : [...new Set(formulas.flatMap(({ related }) => [...related]))] };
 };
 
-/** Instances that these name by their foreign key. */
+/** Instances that the given ones name by their foreign key. */
 const loadNamed = async ({ transaction, context, relationship, instances }: RelationQuery): Promise<FindRelation> => {
   const { name, toContextId, foreignKeyFact } = relationship;
   const reading = readingOf(context, name);
@@ -138,10 +138,13 @@ const loadNamed = async ({ transaction, context, relationship, instances }: Rela
   return (id) => ({ related: byId.get(keys.get(id) ?? '') ?? null });
 };
 
-/** Links that one statement follows: what is held at a time, beside what is read as a list. */
+/** Links that one statement follows: the bound of memory at a time, beside relations that are read as a list. */
 const PIECE = 2_000;
 
-/** Instances whose foreign key names these. Aggregates are computed piece by piece, in memory that does not grow with the number of instances (C45, ADR 20). */
+/**
+ * Instances whose foreign key names the given ones. Aggregates are computed piece by piece, in memory independent of the number of
+ * instances (C45, ADR 20).
+ */
 const loadHolders = async (query: RelationQuery): Promise<FindRelation> => {
   const { context, relationship, instances, origin } = query;
   const isList = relationship.type === 'has_many';
@@ -172,7 +175,7 @@ const loadHolders = async (query: RelationQuery): Promise<FindRelation> => {
 /** List of the instances that are related to one. */
 interface RelatedList {
   items: Facts[];
-  /** Bytes of the list as JSON; a list that is too large is not held. */
+  /** Size of the list as JSON, bytes; a list that is too large is not kept. */
   bytes: number;
 }
 
@@ -182,10 +185,10 @@ const extend = (list: RelatedList, related: readonly Facts[], bytes: number): vo
   else for (const facts of related) list.items.push(facts);
 };
 
-/** More facts than these are not read one by one: the database takes no more arguments of one function. */
+/** Beyond this number, facts are not read one by one: the database limits the arguments of one function. */
 const MOST_NAMED = 100;
 
-/** Related instances as formulas see them, in pieces, with as many facts as are read. */
+/** Related instances as formulas see them, in pieces, with only the facts that are read. */
 async function* piecesFor(
   { transaction, context, relationship, instances }: RelationQuery,
   reading: Reading,

@@ -17,25 +17,25 @@ import {
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
 
-/** On whose behalf, since when and until when something is done. */
+/** Identity, start and deadline of a request. */
 export interface RequestOrigin {
   /** The whole workspace, on behalf of the identity. */
   readonly access: WorkspaceAccess;
-  /** Id of the key, for decision logs; absent where no key asked. */
+  /** Id of the key, for decision logs; absent if the caller used no key. */
   readonly keyId: string | undefined;
   readonly requestId: string;
   readonly traceparent: string | undefined;
-  /** Epoch ms of the request's arrival: the one clock of what it decides. */
+  /** Arrival of the request, epoch ms: the one clock of its decisions. */
   readonly now: number;
-  /** Epoch ms after which nobody waits. */
+  /** Deadline of the caller, epoch ms. */
   readonly deadline: number;
-  /** Operations whose flows ask for it, the innermost last. Default: none. */
+  /** Operations whose flows made the request, the innermost last. Default: none. */
   readonly within?: readonly RunningOperation[];
-  /** Aborted where nobody waits any more before the deadline. Default: never. */
+  /** Aborted if the caller stops waiting before the deadline. Default: never. */
   readonly signal?: AbortSignal;
 }
 
-/** The operation whose flow asks. It waits for what is asked. */
+/** The operation whose flow made the request. It waits for the result. */
 export const askingOperation = ({ within }: RequestOrigin): string | undefined => within?.at(-1)?.operationId;
 
 /** Facts for one instance; the identity is not among them. */
@@ -51,13 +51,13 @@ export interface Work {
   /** Facts of distinct instances. */
   readonly given: readonly GivenFacts[];
   /**
-   * `submit` makes instances and extends their life; `dependent` looks again at those that exist; `registered` also does, and considers only
+   * `submit` creates instances and extends their life; `dependent` re-evaluates existing ones; `registered` does the same, but considers only
    * registered evaluations.
    */
   readonly mode: 'submit' | 'dependent' | 'registered';
-  /** Key of an asset that runs even where nothing changed, and is registered where it is not ready. */
+  /** Key of an asset that runs even if nothing changed, and is registered if it is not ready. */
   readonly forced?: string | undefined;
-  /** Key of the step of a flow that writes: what it has merged already is not merged again. Undefined: no step of a flow. */
+  /** Key of the flow step that writes: facts that it has merged already are not merged again. Undefined: the request comes from no step. */
   readonly stepKey?: string | undefined;
 }
 
@@ -71,19 +71,19 @@ export interface Surroundings extends Relatives {
 export interface InstanceOutcome {
   readonly instanceId: string;
   readonly isNew: boolean;
-  /** Facts and derived facts as they were before. */
+  /** Facts and derived facts before the work. */
   readonly before: Facts;
   readonly resolved: ResolvedInstance;
   readonly settled: Settled;
   readonly outcome: Outcome;
-  /** As it was when the instance was written. */
+  /** The context at the time of the write. */
   readonly context: ContextInUse;
   readonly relatives: Relatives;
   /** ISO 8601; null: never. */
   readonly expiresAt: string | null;
-  /** Counts the writes of its row, this one among them. */
+  /** Counts the writes of its row, including this one. */
   readonly version: number;
-  /** How far the cascade of its last change had come before this write. */
+  /** Progress of the cascade of its last change before this write. */
   readonly readerPass: ReaderPass | undefined;
   /** Whether the forced asset was registered, since it waits for facts. */
   readonly registered: boolean;
@@ -98,11 +98,11 @@ export interface WorkResult {
   readonly committed: ReadonlySet<string>;
 }
 
-/** An instance with what is to become of it, before it is written. */
+/** An instance and its planned changes, before it is written. */
 export interface PlannedInstance {
   readonly locked: LockedInstance;
   readonly facts: Facts;
-  /** The very object of `locked` where the merge changed nothing of it. */
+  /** The same object as in `locked` if the merge did not change it. */
   readonly executions: Executions;
   readonly surroundings: Surroundings;
   /** Keys of the only assets that are considered; undefined: all. */
@@ -115,7 +115,7 @@ export interface PlannedInstance {
   readonly registers: boolean;
 }
 
-/** Data of the instances to which one is related. */
+/** Data of the related instances of one instance. */
 export interface Relatives {
   readonly related: RelatedInstances;
   readonly aggregates: Aggregates;

@@ -5,11 +5,11 @@ import { query, type Transaction } from '../connection/query';
 /** Announcement of a change, sent to every process once the change is committed. */
 export interface Announcement {
   readonly kind: InvalidationKind;
-  /** Cache keys that no longer hold the truth. */
+  /** Stale cache keys. */
   readonly keys: readonly string[];
 }
 
-/** An announcement that has not been made yet. */
+/** An announcement that has not been published yet. */
 interface StoredAnnouncement extends Announcement {
   readonly id: string;
   readonly workspaceId: string;
@@ -30,15 +30,15 @@ const TAKE = /* sql */ `
 
 const FINISH = /* sql */ `select finish_announcements(cast(:ids as bigint[]))`;
 
-/** Writes an announcement down in the transaction of the change that owes it, and answers its id. */
+/** Stores an announcement in the transaction of the change that requires it, and answers its id. */
 export const recordAnnouncement = async (transaction: Transaction, { kind, keys }: Announcement): Promise<string> => {
   const [row] = await query<{ id: string }>(transaction, OWE, { kind, keys });
   return row?.id ?? '';
 };
 
 /**
- * Takes up announcements that have been pending for at least `minAgeMs`, of all workspaces, the oldest first. An announcement that is taken up is not
- * taken up again for as long; one that is not finished by then is.
+ * Takes announcements of all workspaces that have been pending for at least `minAgeMs`, the oldest first. A taken announcement is not taken
+ * again for the same time; one that is still unfinished then is taken again.
  */
 export const takeAnnouncements = async (
   database: Pick<Database, 'lookUp'>,
@@ -50,11 +50,11 @@ export const takeAnnouncements = async (
 
 const COUNT = /* sql */ `select owed, oldest_age_ms from count_announcements()`;
 
-/** Announcements that have not been made, of all workspaces. */
+/** Unpublished announcements of all workspaces. */
 export interface PendingAnnouncements {
-  /** 100,000 stands for as many or more. */
+  /** Counted up to 100,000. */
   readonly pending: number;
-  /** Since the oldest of them was recorded, ms; 0 where there is none. */
+  /** Age of the oldest of them, ms; 0 if there is none. */
   readonly oldestAgeMs: number;
 }
 
@@ -63,7 +63,7 @@ export const countPendingAnnouncements = async (database: Pick<Database, 'lookUp
   return { pending: Number(row?.owed ?? 0), oldestAgeMs: row?.oldest_age_ms ?? 0 };
 };
 
-/** Removes announcements that have been made. Idempotent. */
+/** Removes published announcements. Idempotent. */
 export const finishAnnouncements = async (
   database: Pick<Database, 'lookUp'>,
   ids: readonly string[],

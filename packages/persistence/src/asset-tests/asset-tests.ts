@@ -6,7 +6,7 @@ import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { lockAsset, type AssetName } from '../assets/assets';
 
-/** The tests of a rule or flow as its draft holds them. */
+/** The tests in the draft of a rule or flow. */
 interface TestSuite {
   readonly assetId: string;
   readonly tests: readonly Readonly<Record<string, unknown>>[];
@@ -27,7 +27,7 @@ const SAVE_SUITE = /* sql */ `
     ${changedNow()}
   where id = cast(:id as uuid)`;
 
-/** The tests of a rule or flow, without its rows or nodes; undefined where none of the kind is visible. */
+/** The tests of a rule or flow, without its rows or nodes; undefined if none of the kind is visible. */
 export const findTestSuite = async (
   transaction: Transaction,
   kind: AssetKind,
@@ -49,7 +49,7 @@ export const findTestSuiteForChange = async (
   return row && { assetId: row.id, tests: row.test_suite };
 };
 
-/** Replaces the tests of a draft, which counts as a change of it; each test that differs is recorded. The asset must be locked. */
+/** Replaces the tests of a draft, which counts as a change of it; each changed test is recorded. The asset must be locked. */
 export const saveTestSuite = async (transaction: Transaction, { assetId, tests }: TestSuite): Promise<void> => {
   const [asset] = await query<OwningAsset>(transaction, BEFORE, { id: assetId });
   if (asset === undefined) return;
@@ -64,7 +64,7 @@ interface OwningAsset {
   readonly test_suite: TestSuite['tests'];
 }
 
-/** Tests are distinguished by their ids, as their owner does. */
+/** Tests are identified by their ids, as their owner does. */
 const changesOf = (
   { kind, slug, user_groups: userGroups, test_suite }: OwningAsset,
   tests: TestSuite['tests'],
@@ -91,7 +91,7 @@ export interface TestResult {
   readonly success: boolean;
   /** Whether the asset could not be evaluated. */
   readonly error: boolean;
-  /** JSON: what there is to see about the run. */
+  /** JSON: the visible results of the run. */
   readonly state: unknown;
   /** ISO 8601 UTC with milliseconds. */
   readonly executedAt: string;
@@ -135,7 +135,7 @@ export const findTestResults = async (
   );
 };
 
-/** Keeps results in place of earlier ones, in one statement; none where the asset is not visible. */
+/** Stores results in place of earlier ones, in one statement; none if the asset is not visible. */
 export const saveTestResults = async (
   transaction: Transaction,
   assetId: string,
@@ -145,7 +145,7 @@ export const saveTestResults = async (
     await query(transaction, SAVE_RESULTS, { asset_id: assetId, results: JSON.stringify(results) });
 };
 
-/** Forgets the result of a test. */
+/** Deletes the result of a test. */
 export const deleteTestResult = async (transaction: Transaction, assetId: string, testId: string): Promise<void> => {
   if (isUuid(assetId)) await query(transaction, DELETE, { asset_id: assetId, test_id: testId });
 };

@@ -47,7 +47,7 @@ interface DraftWrite {
   readonly bindings: Bindings;
 }
 
-/** How the given parts of a draft are written; absent parts are not. The number of rows or nodes goes with them. */
+/** Columns for the given parts of a draft; absent parts are not written. The number of rows or nodes is included. */
 export const writeDraft = <K extends AssetKind>(kind: K, draft: Partial<DraftOf[K]>): DraftWrite => {
   const parts: Readonly<Record<string, unknown>> = draft;
   const given = Object.entries(fieldsOf(kind)).filter(([column]) => parts[recordName(column)] !== undefined);
@@ -64,7 +64,7 @@ export const writeDraft = <K extends AssetKind>(kind: K, draft: Partial<DraftOf[
 const countRows = ({ conditions, graph }: Partial<Pick<RuleDraft, 'conditions'> & Pick<FlowDraft, 'graph'>>) =>
   conditions?.length ?? graph?.nodes.length;
 
-/** Assets with the version that is in service. */
+/** Assets with the version in service. */
 export const fromAssets = 'assets left join asset_versions published on published.id = assets.published_version_id';
 
 const describeAssets = (fields: AssetFields) =>
@@ -82,7 +82,7 @@ const describeKind = (kind: AssetKind) => ({
 });
 const described = { rule: describeKind('rule'), flow: describeKind('flow') };
 
-/** Select list of a whole asset, and of one without rows or nodes. */
+/** Select list of a complete asset, and of one without rows or nodes. */
 export const recordColumns = (kind: AssetKind): string => described[kind].whole.columns;
 export const summaryColumns = (kind: AssetKind): string => `${described[kind].summary.columns}, assets.row_count`;
 

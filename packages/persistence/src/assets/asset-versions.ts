@@ -38,7 +38,7 @@ const POINTER = /* sql */ `
 const NUMBERED = /* sql */ `
   select id, reaches_out from asset_versions where rule_id = cast(:asset_id as uuid) and number = :number`;
 
-/** Largest number that a version can have. */
+/** Largest number of a version. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
 /** Current target of a slug of a kind, as services cache it; undefined if no such asset is visible. */
@@ -57,7 +57,7 @@ export const findAssetPointer = async (
 
 const outward = (reachesOut: boolean | null) => (reachesOut === null ? {} : { reaches_out: reachesOut });
 
-/** The version behind a number of a rule or flow, which never changes; undefined where there is none. */
+/** The version of a number of a rule or flow, which never changes; undefined if there is none. */
 export const findNumberedVersion = async (
   transaction: Transaction,
   assetId: string,
@@ -69,7 +69,7 @@ export const findNumberedVersion = async (
   return row && { version_id: row.id, ...outward(row.reaches_out) };
 };
 
-/** Reads of a version of a rule: one that is in its rule, or one that is kept for flows. */
+/** Queries for a version of a rule: one that still belongs to its rule, or one that is kept for flows. */
 const ofRuleVersion = (expression: string): string => /* sql */ `
   select ${expression} from asset_versions where id = cast(:id as uuid) and kind = 'rule'
   union all
@@ -79,7 +79,7 @@ const ofRuleVersion = (expression: string): string => /* sql */ `
 const LOAD_TABLE = ofRuleVersion('definition');
 const MEASURE = ofRuleVersion('pg_column_size(definition) as bytes');
 
-/** About how many bytes the table of a version takes where it is stored, compressed; undefined as {@link loadVersion}. Reads none of them. */
+/** Approximate stored size of the table of a version, compressed, bytes; undefined as for {@link loadVersion}. Reads none of the table. */
 export const measureVersion = async (transaction: Transaction, versionId: string): Promise<number | undefined> => {
   if (!isUuid(versionId)) return undefined;
   const [row] = await query<{ bytes: number }>(transaction, MEASURE, { id: versionId });
@@ -87,8 +87,8 @@ export const measureVersion = async (transaction: Transaction, versionId: string
 };
 
 /**
- * The immutable table of a published version of a rule; undefined where it is not visible, or was deleted with its rule and no published flow
- * uses it.
+ * The immutable table of a published version of a rule; undefined if it is not visible, or if it was deleted with its rule and no published
+ * flow uses it.
  */
 export const loadVersion = async (transaction: Transaction, versionId: string): Promise<RuleTable | undefined> => {
   if (!isUuid(versionId)) return undefined;
@@ -105,16 +105,16 @@ interface VersionSummary {
   readonly publishedBy: string | null;
 }
 
-/** The rest of a draft as it was published: everything that does not decide answers. */
+/** The rest of a draft when it was published: everything that does not affect answers. */
 type VersionDetails = Omit<RuleDraft, keyof RuleTable> & { readonly slug: string };
 
-/** What versions of a kind hold. */
+/** The content of versions of a kind. */
 interface DefinitionOf {
   readonly rule: RuleTable;
   readonly flow: FlowDefinition;
 }
 
-/** A published version with everything in it. */
+/** A published version with its complete content. */
 export interface VersionDocument<K extends AssetKind> extends VersionSummary {
   readonly definition: DefinitionOf[K];
   readonly details: VersionDetails;
@@ -179,7 +179,7 @@ export const listVersions = async (
     ? (await query<VersionRow>(transaction, LIST, { asset_id: assetId, before, limit })).map(toSummary)
     : [];
 
-/** A version with everything in it; undefined where none of the kind is visible. */
+/** A version with its complete content; undefined if none of the kind is visible. */
 export const loadVersionDocument = async <K extends AssetKind>(
   transaction: Transaction,
   kind: K,
@@ -193,11 +193,11 @@ export const loadVersionDocument = async <K extends AssetKind>(
   return row && { ...toSummary(row), definition: row.definition, details: row.details };
 };
 
-/** Whether two versions answer alike, by their text. */
+/** Whether two versions give the same answers, judged by their text. */
 export const areSameVersions = async (transaction: Transaction, a: string, b: string): Promise<boolean> =>
   a === b || (await query(transaction, SAME, { a, b })).length > 0;
 
-/** Publishes what an earlier version holds as the next version, in service at once. The draft stays. The asset must be locked. */
+/** Publishes the content of an earlier version as the next version, in service at once. The draft is unchanged. The asset must be locked. */
 export const publishVersionAgain = async (
   transaction: Transaction,
   kind: AssetKind,

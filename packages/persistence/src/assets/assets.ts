@@ -24,7 +24,7 @@ const select = (kind: AssetKind): string => /* sql */ `
   select ${recordColumns(kind)} from ${fromAssets} where assets.kind = '${kind}'`;
 const SELECT: Readonly<Record<AssetKind, string>> = { rule: select('rule'), flow: select('flow') };
 
-/** Finds an asset with its whole draft; undefined where none of the kind is visible. */
+/** Finds an asset with its whole draft; undefined if none of the kind is visible. */
 export const findAsset = async <K extends AssetKind>(
   transaction: Transaction,
   kind: K,
@@ -52,8 +52,8 @@ const LOCK_BY_ID = /* sql */ `${LOCKED} and id = cast(:id as uuid) for update`;
 const LOCK_BY_SLUG = /* sql */ `${LOCKED} and slug = :slug for update`;
 
 /**
- * Locks an asset; undefined where none of the kind is visible. Whoever publishes, releases, changes or deletes an asset takes its row first, so
- * that they form a line and never a deadlock.
+ * Locks an asset; undefined if none of the kind is visible. Every publication, release, change or deletion of an asset locks its row first,
+ * so that they queue and never deadlock.
  */
 export const lockAsset = async (
   transaction: Transaction,
@@ -68,7 +68,7 @@ export type NewAsset<K extends AssetKind> = DraftOf[K] & {
   /** A UUID; unique among the assets of all workspaces. */
   readonly id: string;
   readonly slug: string;
-  /** A restricted access must name groups of its own, at least one. */
+  /** A restricted access must name some of its own groups, at least one. */
   readonly userGroups: readonly string[];
   /** Ids of the values that the draft refers to; default none. */
   readonly valueIds?: readonly string[];
@@ -88,14 +88,14 @@ interface InsertedRow {
 
 const SLUG_CONSTRAINT = 'rules_slug_key';
 
-/** Answers no row where the id belongs to another workspace. An id of a deleted asset of this workspace is taken up again. */
+/** Answers no row if the id belongs to another workspace. An id of a deleted asset of this workspace is reused. */
 const CLAIM_ID = /* sql */ `
   with claimed as (
     insert into asset_ids (id) values (cast(:id as uuid)) on conflict (id) do nothing returning id
   )
   select id from claimed union all select id from asset_ids where id = cast(:id as uuid)`;
 
-/** Stores a new, unpublished asset. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
+/** Stores a new, unpublished asset. Throws `forbidden` if a restricted access names groups that it does not have, or none. */
 export const insertAsset = async <K extends AssetKind>(
   transaction: Transaction,
   kind: K,
@@ -136,17 +136,17 @@ const toRecord = <K extends AssetKind>(
   updatedBy: updated_by,
 });
 
-/** Changes; absent parts stay as they are. */
+/** Changes; absent parts stay unchanged. */
 export type AssetChanges<K extends AssetKind> = Partial<DraftOf[K]> & {
   readonly slug?: string;
-  /** A restricted access can add only groups of its own and must keep one of them. */
+  /** A restricted access can add only its own groups and must keep one of them. */
   readonly userGroups?: readonly string[];
   /** Ids of the values that the draft now refers to. */
   readonly valueIds?: readonly string[];
 };
 
 interface UpdateConditions {
-  /** ISO 8601 with milliseconds: the `updatedAt` that the caller has seen. */
+  /** ISO 8601 with milliseconds: the `updatedAt` that the caller has read. */
   readonly expectedUpdatedAt?: string | undefined;
 }
 
@@ -159,13 +159,13 @@ type UpdateAssetOutcome<K extends AssetKind> =
     }
   | { readonly status: 'slug_taken' }
   | { readonly status: 'not_found' }
-  /** Somebody changed the asset since the caller saw it. */
+  /** The asset was changed after the caller read it. */
   | { readonly status: 'stale'; readonly updatedAt: string };
 
 const LOCK_FOR_UPDATE = /* sql */ `
   select slug, updated_at from assets where id = cast(:id as uuid) and kind = :kind for update`;
 
-/** Changes the draft of an asset, its slug or its groups. Published versions stay as they are. Throws `forbidden` as {@link AssetChanges} says. */
+/** Changes the draft of an asset, its slug or its groups. Published versions stay unchanged. Throws `forbidden` as {@link AssetChanges} says. */
 export const updateAsset = async <K extends AssetKind>(
   transaction: Transaction,
   kind: K,
@@ -225,7 +225,7 @@ const writeChanges = <K extends AssetKind>(
   };
 };
 
-/** A version that is gone with its asset. */
+/** A version that was deleted with its asset. */
 interface DeletedVersion {
   readonly id: string;
   readonly number: number;
@@ -238,12 +238,12 @@ export type DeleteAssetOutcome =
       readonly name: string;
       /** In the order of their numbers. */
       readonly versions: readonly DeletedVersion[];
-      /** The visible flows that go on with versions of it, which are kept for them. */
+      /** The visible flows that still use versions of it, which are kept for them. */
       readonly usingFlows: readonly UsingFlow[];
     }
-  /** These releases of the asset wait or are live. */
+  /** These releases of the asset are pending or live. */
   | { readonly status: 'released'; readonly slug: string; readonly releases: readonly ReleaseRecord[] }
-  /** It is published, and bound to the context of this slug; undefined where the access does not see that. */
+  /** It is published, and bound to the context of this slug; undefined if the access does not see that context. */
   | { readonly status: 'bound'; readonly slug: string; readonly context: string | undefined }
   | { readonly status: 'not_found' };
 
@@ -254,8 +254,9 @@ const BINDING = /* sql */ `
 const DELETE = /* sql */ `delete from assets where id = cast(:id as uuid)`;
 
 /**
- * Deletes an asset that has no pending or live release and that no context runs, with all its versions and past releases, and answers what is
- * gone. Its id is remembered, with the last number it gave; versions that flows use stay loadable until the last of these flows is gone.
+ * Deletes an asset that has no pending or live release and that no context runs, with all its versions and past releases, and answers what
+ * was deleted. Its id and its last version number are remembered; versions that flows use stay loadable until the last of these flows is
+ * deleted.
  */
 export const deleteAsset = async (
   transaction: Transaction,

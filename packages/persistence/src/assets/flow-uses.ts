@@ -4,7 +4,7 @@ import { isUuid } from '../connection/uuid';
 
 const HOLD = /* sql */ `select id from hold_versions(cast(:ids as uuid[]))`;
 
-/** Keeps the used versions from being deleted until the transaction ends; answers the uses whose versions are gone already. */
+/** Keeps the used versions from being deleted until the transaction ends; answers the uses whose versions no longer exist. */
 export const holdUses = async (transaction: Transaction, uses: readonly FlowUse[]): Promise<readonly FlowUse[]> => {
   if (uses.length === 0) return [];
   const ids = [...new Set(uses.map(({ version_id }) => version_id))];
@@ -17,7 +17,7 @@ const SAVE = /* sql */ `
   select distinct on (used.version_id) cast(:flow_id as uuid), cast(:version_id as uuid), used.version_id, used.asset_id
   from unnest(cast(:versions as uuid[]), cast(:assets as uuid[])) as used (version_id, asset_id)`;
 
-/** Notes what a new version of a flow uses; until that version is gone, what it uses stays loadable. */
+/** Records the uses of a new version of a flow; the used versions stay loadable as long as it exists. */
 export const saveUses = async (
   transaction: Transaction,
   version: { readonly flowId: string; readonly versionId: string; readonly uses: readonly FlowUse[] },
@@ -37,7 +37,7 @@ const COPY = /* sql */ `
   select flow_id, cast(:version_id as uuid), used_version_id, used_asset_id from flow_uses
   where version_id = cast(:source_id as uuid)`;
 
-/** Notes that a version uses what an earlier version of its flow uses. */
+/** Records that a version has the same uses as an earlier version of its flow. */
 export const copyUses = async (
   transaction: Transaction,
   { sourceId, versionId }: { readonly sourceId: string; readonly versionId: string },
@@ -50,7 +50,7 @@ export interface UsingFlow {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
-  /** Numbers of the versions that do, the newest first. */
+  /** Numbers of its versions that run the asset, the newest first. */
   readonly versions: readonly number[];
 }
 
@@ -83,6 +83,6 @@ const LOAD = /* sql */ `
   select asset_id, number, definition from kept_versions where id = cast(:id as uuid) and kind = 'flow'
   limit 1`;
 
-/** The immutable content of a version of a flow, also of one that is kept for other flows; undefined where it is not visible or gone. */
+/** The immutable content of a version of a flow, including one that is kept for other flows; undefined if it is not visible or no longer exists. */
 export const loadFlowVersion = async (transaction: Transaction, versionId: string): Promise<FlowVersion | undefined> =>
   isUuid(versionId) ? (await query<FlowVersion>(transaction, LOAD, { id: versionId }))[0] : undefined;

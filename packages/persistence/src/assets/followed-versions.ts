@@ -3,10 +3,10 @@ import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { selectedVersion } from './selected-version';
 
-/** What a published version of a flow runs. */
+/** The assets that a published version of a flow runs. */
 interface FlowParts {
   readonly uses: readonly FlowUse[];
-  /** Whether a node in it, or in a flow that it runs, asks something outside. */
+  /** Whether a node in it, or in a flow that it runs, calls an external system. */
   readonly reachesOut: boolean;
 }
 
@@ -17,7 +17,10 @@ const PARTS = /* sql */ `
   select definition -> 'uses', reaches_out from kept_versions where id = cast(:id as uuid) and kind = 'flow'
   limit 1`;
 
-/** What a version of a flow runs, also of one that is kept for other flows; it never changes. Undefined where it is not visible or gone. */
+/**
+ * The assets that a version of a flow runs, including a version that is kept for other flows; immutable. Undefined if it is not visible or
+ * no longer exists.
+ */
 export const loadFlowParts = async (transaction: Transaction, versionId: string): Promise<FlowParts | undefined> =>
   isUuid(versionId) ? (await query<FlowParts>(transaction, PARTS, { id: versionId }))[0] : undefined;
 
@@ -33,7 +36,7 @@ const RESOLVE = /* sql */ `
     left join assets on assets.kind = 'rule' and assets.slug = followed.slug
   order by followed.position`;
 
-/** The versions that are in service now, in the same order; null where there is none, or the rule is not visible. */
+/** The versions in service, in the same order; null if there is none, or the rule is not visible. */
 export const findFollowedVersions = async (
   transaction: Transaction,
   followed: readonly FollowedRule[],
@@ -46,7 +49,7 @@ export const findFollowedVersions = async (
   return rows.map(({ version_id: versionId }) => versionId);
 };
 
-/** The rule whose input a flow takes. */
+/** The rule whose input a flow uses. */
 export interface OriginRule {
   readonly id: string;
   readonly name: string;
@@ -77,6 +80,6 @@ const CONTEXT_OF_RULE = /* sql */ `
   select contexts.slug from assets join contexts on contexts.slug = assets.context_slug
   where assets.kind = 'rule' and assets.slug = :slug`;
 
-/** Slug of the context to which the draft of a rule is bound; undefined where either is not visible. */
+/** Slug of the context to which the draft of a rule is bound; undefined if either is not visible. */
 export const findContextOfRule = async (transaction: Transaction, slug: string): Promise<string | undefined> =>
   (await query<{ slug: string }>(transaction, CONTEXT_OF_RULE, { slug }))[0]?.slug;

@@ -5,15 +5,15 @@ import { entriesToRead, type PageRequest, startOfPage, takePage } from '../pagin
 import { type DescribedRow } from '../resources/described-table';
 import { type AssetSummary, fromAssets, summaryColumns, toAssetSummary } from './asset-record';
 
-/** Which assets are wanted; all given filters must hold. */
+/** Filters for assets; all given filters must hold. */
 export interface AssetFilters {
   readonly id?: string | undefined;
   readonly slug?: string | undefined;
   /** Exact name. */
   readonly name?: string | undefined;
-  /** Part of the name, slug or description, in any case. */
+  /** Part of the name, slug or description, ignoring case. */
   readonly search?: string | undefined;
-  /** The asset carries all of these. */
+  /** The asset has all of these. */
   readonly labels?: readonly string[] | undefined;
   readonly userGroup?: string | undefined;
   /** Id or name of the folder. */
@@ -22,14 +22,11 @@ export interface AssetFilters {
 
 export interface AssetList<K extends AssetKind> {
   readonly assets: readonly AssetSummary<K>[];
-  /** Null on the last page, and where no page was asked for. */
+  /** Null on the last page, and if no page was requested. */
   readonly nextCursor: string | null;
 }
 
-/**
- * The assets of a kind that are visible and pass the filters, newest first: all of them, or one page. Throws `invalid_request` for a cursor
- * that no page has answered.
- */
+/** The visible assets of a kind that pass the filters, newest first: all of them, or one page. Throws `invalid_request` for a cursor of no page. */
 export const listAssets = async <K extends AssetKind>(
   transaction: Transaction,
   kind: K,
@@ -78,5 +75,5 @@ const bindingsOf = ({ id, slug, name, search, labels, userGroup, folder }: Asset
   folder: folder ?? null,
 });
 
-/** Takes their meaning from the characters that a pattern gives one. */
+/** Escapes the characters that have a meaning in a pattern. */
 const escapePattern = (text: string): string => text.replace(/[\\%_]/g, '\\$&');

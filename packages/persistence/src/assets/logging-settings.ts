@@ -2,11 +2,11 @@ import { type LoggingSettings } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 
-/** What a version says of its decisions. */
+/** Logging settings of a version. */
 interface VersionLogging {
-  /** Undefined where it says nothing. */
+  /** Undefined if it has none. */
   readonly settings: LoggingSettings | undefined;
-  /** Whether a rule or flow that the flow runs, now or in the version that it names, says something. */
+  /** Whether a rule or flow that the flow runs has settings, now or in the version that it names. */
   readonly isWithin: boolean;
   readonly isFlow: boolean;
 }
@@ -28,13 +28,13 @@ const FIND = /* sql */ `
     ) as is_within
   from asset_versions v where v.id = cast(:id as uuid)`;
 
-/** What a context says of decisions that run within operations on its instances. */
+/** Logging settings of a context for decisions within operations on its instances. */
 interface ContextLogging {
-  /** Undefined where it says nothing. */
+  /** Undefined if it has none. */
   readonly settings: LoggingSettings | undefined;
 }
 
-/** What a context says, by its slug; undefined where there is none. */
+/** The settings of a context, by its slug; undefined if it does not exist. */
 export const findContextLogging = async (
   transaction: Transaction,
   slug: string,
@@ -44,7 +44,7 @@ export const findContextLogging = async (
   return row && { settings: row.settings ?? undefined };
 };
 
-/** What may be logged of the decisions of a version; undefined where the version is gone. */
+/** The logging settings for the decisions of a version; undefined if the version no longer exists. */
 export const findVersionLogging = async (
   transaction: Transaction,
   versionId: string,

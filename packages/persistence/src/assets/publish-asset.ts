@@ -15,16 +15,16 @@ import { lockAsset } from './assets';
 import { holdUses, saveUses } from './flow-uses';
 
 interface NewVersion {
-  /** The UUID of the version to make. Publishing again under the same id answers what the first time made. */
+  /** The UUID of the new version. Publishing again under the same id answers the result of the first time. */
   readonly versionId: string;
 }
 
-/** What a version of a flow holds beside the draft, as it was resolved for this publication. */
+/** Content of a version of a flow beyond the draft, as it was resolved for this publication. */
 interface ResolvedFlow extends Pick<FlowDefinition, 'requestSchema' | 'responseSchema' | 'uses'> {
   readonly reachesOut: boolean;
 }
 
-/** What publishing an asset of a kind takes. */
+/** Input for publishing an asset of a kind. */
 interface NewVersionOf {
   readonly rule: NewVersion & { readonly flow?: undefined };
   readonly flow: NewVersion & { readonly flow: ResolvedFlow };
@@ -40,7 +40,7 @@ interface PublishedVersion {
 
 export type PublishAssetOutcome =
   | { readonly status: 'published'; readonly version: PublishedVersion; readonly slug: string }
-  /** These versions were deleted since the flow was resolved. */
+  /** These versions were deleted after the flow was resolved. */
   | { readonly status: 'uses_gone'; readonly slug: string; readonly uses: readonly FlowUse[] }
   | { readonly status: 'not_found' };
 
@@ -49,14 +49,14 @@ interface VersionRow {
   readonly published_at: Date;
 }
 
-/** Whoever publishes, changes or deletes an asset takes its row first, so that they form a line and never a deadlock. */
+/** Every publication, change or deletion of an asset locks its row first, so that they queue and never deadlock. */
 const LOCK = /* sql */ `
   select slug, user_groups from assets where id = cast(:id as uuid) and kind = :kind for update`;
 
 const FIND_VERSION = /* sql */ `
   select number, published_at from asset_versions where id = cast(:version_id as uuid) and rule_id = cast(:id as uuid)`;
 
-/** What a version of a flow holds otherwise than the draft: resolved for this publication, and the graph in its parts. */
+/** Content of a version of a flow that differs from the draft: resolved for this publication, and the graph in its parts. */
 const OF_FLOWS: Readonly<Record<string, string>> = {
   request_schema: `'requestSchema', cast(:request_schema as json)`,
   response_schema: `'responseSchema', cast(:response_schema as json)`,
@@ -64,7 +64,7 @@ const OF_FLOWS: Readonly<Record<string, string>> = {
 };
 const RESOLVED = /* sql */ `'uses', cast(:uses as json), 'reaches_out', cast(:reaches_out as boolean)`;
 
-/** The parts of a draft that a version keeps in one place. Versions are compared by their text: the order of parts never changes. */
+/** The parts of a draft that a version stores together. Versions are compared by their text: the order of parts never changes. */
 const partsKept = (kind: AssetKind, place: DraftField['kept']): string[] =>
   Object.entries<DraftField>(draftFields[kind])
     .filter(([, { kept }]) => kept === place)
@@ -73,7 +73,7 @@ const partsKept = (kind: AssetKind, place: DraftField['kept']): string[] =>
 const definitionOf = (kind: AssetKind): string =>
   [...partsKept(kind, 'definition'), ...(kind === 'flow' ? [RESOLVED] : [])].join(', ');
 
-/** The draft is copied inside the database: a large table does not travel. */
+/** The draft is copied inside the database: a large table is not transferred. */
 const publish = (kind: AssetKind): string => /* sql */ `
   with numbered as (
     update asset_ids set last_number = last_number + 1 where id = cast(:id as uuid) returning id, last_number
@@ -90,8 +90,8 @@ const publish = (kind: AssetKind): string => /* sql */ `
 const PUBLISH: Readonly<Record<AssetKind, string>> = { rule: publish('rule'), flow: publish('flow') };
 
 /**
- * Freezes the draft as the next version of the asset and puts that version in service, in the caller's transaction. Publishing at
- * once from several places gives different numbers. What a flow uses cannot be deleted in between: its versions are kept from here on.
+ * Freezes the draft as the next version of the asset and puts that version in service, in the caller's transaction. Concurrent publications
+ * get different numbers. The versions that a flow uses are kept from here on, so they cannot be deleted in between.
  */
 export const publishAsset = async <K extends AssetKind>(
   transaction: Transaction,
@@ -132,7 +132,7 @@ const bindingsOf = ({ requestSchema, responseSchema, uses, reachesOut }: Resolve
 
 type UnpublishAssetOutcome =
   | { readonly status: 'unpublished'; readonly slug: string }
-  /** These releases of the asset wait or are live. */
+  /** These releases of the asset are pending or live. */
   | { readonly status: 'released'; readonly slug: string; readonly releases: readonly ReleaseRecord[] }
   | { readonly status: 'not_found' };
 

@@ -3,14 +3,14 @@ import { asWorkspace } from '../connection/access';
 import { query, type Transaction } from '../connection/query';
 import { selectedVersion } from './selected-version';
 
-/** An asset by its slug, with the version that is meant: `latest`, a number as text or the slug of an environment. */
+/** The slug of an asset and a selector of its version: `latest`, a number as text or the slug of an environment. */
 interface SelectedAsset {
   readonly kind: AssetKind;
   readonly slug: string;
   readonly selector: string;
 }
 
-/** The version that a slug and a selector mean now. */
+/** The version that a slug and a selector currently refer to. */
 export interface ResolvedAsset extends SelectedAsset {
   readonly assetId: string;
   readonly versionId: string;
@@ -26,7 +26,7 @@ const RESOLVE = /* sql */ `
     join assets on assets.kind = wanted.kind and assets.slug = wanted.slug and assets.published_version_id is not null
     join asset_versions versions on versions.id = ${selectedVersion('wanted.selector')}`;
 
-/** The published versions behind these names; what is not visible, not published or does not exist has no entry. */
+/** The published versions for these names; assets that are not visible, not published or do not exist have no entry. */
 export const resolveAssets = async (
   transaction: Transaction,
   wanted: readonly SelectedAsset[],
@@ -39,7 +39,7 @@ export const resolveAssets = async (
         selectors: wanted.map(({ selector }) => selector),
       });
 
-/** A version of a flow, as far as flows that run it need to know it. */
+/** The part of a flow version that the flows running it need. */
 export interface StoredSubflow extends Pick<
   FlowDefinition,
   'requestSchema' | 'responseSchema' | 'uses' | 'reaches_out'
@@ -58,8 +58,8 @@ const SUBFLOWS = /* sql */ `
   select id, asset_id, ${PARTS} from kept_versions where id = any (cast(:ids as uuid[])) and kind = 'flow'`;
 
 /**
- * These versions of flows with all flows within them, by version id, each once, read level by level with the rights of the workspace: whoever may run
- * a flow runs what lies within it. Reads no further once there are more than `most`.
+ * These versions of flows with all flows within them, by version id, each once, read level by level with the rights of the workspace: the
+ * right to run a flow includes the flows within it. Stops reading once there are more than `most`.
  */
 export const loadSubflows = (
   transaction: Transaction,
@@ -82,7 +82,7 @@ const isFlow = ({ kind }: FlowUse): boolean => kind === 'flow';
 
 const VISIBLE = /* sql */ `select id from assets where id = any (cast(:ids as uuid[]))`;
 
-/** Those of these assets that are visible. */
+/** The visible ones among these assets. */
 export const findVisibleAssets = async (
   transaction: Transaction,
   ids: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Expression for the id of the version of `assets` that a selector means now: `latest`, a number as text, or the slug of an environment. Null where
- * there is none, or the asset is not published. `selector` is an expression of text.
+ * Expression for the id of the version of `assets` that a selector currently refers to: `latest`, a number as text, or the slug of an
+ * environment. Null if there is none, or the asset is not published. `selector` is an expression of text.
  */
 export const selectedVersion = (selector: string): string => /* sql */ `
   case

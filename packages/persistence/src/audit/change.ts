@@ -20,21 +20,21 @@ type ChangeKind =
   | 'worker_floor'
   | 'decision';
 
-/** One change, as its repository knows it. Who made it, when and from where comes from the transaction. */
+/** One change, as its repository knows it. The actor, the time and the origin come from the transaction. */
 export interface Change {
   readonly kind: ChangeKind;
   /** A verb in the present tense: `create`, `update`, `delete`, `publish`, `revoke`, `approve` ... */
   readonly action: string;
-  /** Id of what changed. */
+  /** Id of the changed thing. */
   readonly id: string;
   /** Its name for people: slug, name or address. */
   readonly name: string;
-  /** Groups of what changed; default none, which only an access without restriction reads. */
+  /** Groups of the changed thing; default none, readable only by an unrestricted access. */
   readonly userGroups?: readonly string[];
-  /** Groups of another thing that the change names, such as the context that one is related to: only who sees both reads of it. Default: no other thing. */
+  /** Groups of another thing that the change names, such as the related context: reading the change requires seeing both. Default: no other thing. */
   readonly otherGroups?: readonly string[];
   /** State before the change; absent if there was none. */
   readonly before?: object | null | undefined;
-  /** State after the change; absent if there is none. With both given only fields that differ are stored. */
+  /** State after the change; absent if there is none. If both are given, only fields that differ are stored. */
   readonly after?: object | null | undefined;
 }

@@ -5,7 +5,7 @@ import { entriesToRead, type PageRequest, startOfPage, takePage } from '../pagin
 export interface AuditEntry {
   readonly id: string;
   readonly createdAt: string;
-  /** Id of the API key, or the name of another actor; null where none was known. */
+  /** Id of the API key, or the name of another actor; null if unknown. */
   readonly actor: string | null;
   /** Name of the key at that time. */
   readonly actorName: string | null;
@@ -19,15 +19,15 @@ export interface AuditEntry {
   readonly after: unknown;
 }
 
-/** Which entries are wanted; absent filters let everything through. */
+/** Filters for entries; absent filters accept every entry. */
 export interface AuditFilters {
   readonly kind?: string | undefined;
   readonly action?: string | undefined;
   readonly subjectId?: string | undefined;
   readonly actor?: string | undefined;
-  /** ISO 8601; from this moment on. */
+  /** ISO 8601, inclusive. */
   readonly since?: string | undefined;
-  /** ISO 8601; before this moment. */
+  /** ISO 8601, exclusive. */
   readonly until?: string | undefined;
 }
 

@@ -2,21 +2,21 @@ import { query, type Transaction } from '../connection/query';
 import { type Change } from './change';
 import { toStoredChange } from './stored-change';
 
-/** Names that an entry about many things gives; of the others it tells how many there are. */
+/** Largest number of names in an entry about many things; the others are only counted. */
 const MAX_NAMES = 50;
 
-/** Many things as an entry names them. */
+/** Summary of many things in an entry. */
 interface CountedNames {
   readonly count: number;
   /** The first 50, in the order given. */
   readonly names: readonly string[];
 }
 
-/** An entry of bounded size about any number of things; undefined, which is not stored, where there are none. */
+/** A summary of bounded size for any number of things; undefined, which is not stored, if there are none. */
 export const countNames = (things: readonly { readonly name: string }[]): CountedNames | undefined =>
   things.length === 0 ? undefined : { count: things.length, names: things.slice(0, MAX_NAMES).map(({ name }) => name) };
 
-/** The name of the key, or the address of the person, is kept beside its id: both can be deleted. */
+/** The name of the key, or the address of the person, is stored beside its id: both can be deleted. */
 const INSERT = /* sql */ `
   insert into audit_entries (actor_name, kind, action, subject_id, subject_name, user_groups, other_groups, before, after)
   select
@@ -34,8 +34,8 @@ const INSERT = /* sql */ `
   ) as given (kind, action, id, name, groups, others, before, after)`;
 
 /**
- * Writes changes down in the transaction that makes them, so that either both happen or neither. Who, when and from where is taken from
- * the transaction's access. Secrets are masked and fields above 64 KiB left out; any number of changes is one statement.
+ * Records changes in the transaction that makes them, so that either both are committed or neither. Actor, time and origin come from the
+ * transaction's access. Secrets are masked and fields above 64 KiB left out; any number of changes is one statement.
  */
 export const recordChange = async (transaction: Transaction, change: Change | readonly Change[]): Promise<void> => {
   const changes = (Array.isArray(change) ? (change as readonly Change[]) : [change as Change]).map(toStoredChange); // isArray does not narrow readonly arrays

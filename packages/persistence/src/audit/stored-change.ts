@@ -4,7 +4,7 @@ import { type Change } from './change';
 /** Replacement of a secret. */
 export const HIDDEN = '[hidden]';
 
-/** Names under which secrets are kept, in whatever case and with whatever between the words. */
+/** Names of secrets, in any case and with any separators between the words. */
 const SECRET_NAME =
   /secret|passw(or)?d|passphrase|token|api[-_. ]?key|private[-_. ]?key|credential|authorization|connection[-_. ]?string|cookie/i;
 
@@ -15,13 +15,13 @@ const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\/\/([^\s/:@]{0,100}):[^\s/@]{1,500}@/g, `//$1:${HIDDEN}@`],
 ];
 
-/** Levels that are looked into; what lies deeper is hidden whole. */
+/** Levels that are searched; deeper content is hidden completely. */
 const MAX_DEPTH = 60;
 
-/** Whether something of this name is taken for a secret. */
+/** Whether a name is taken for that of a secret. */
 const looksSecret = (name: string): boolean => SECRET_NAME.test(name);
 
-/** A copy in which everything that looks like a secret, by the name of its field or by its form, is replaced by {@link HIDDEN}. */
+/** A copy in which everything that looks like a secret, by its field name or its form, is replaced by {@link HIDDEN}. */
 export const maskSecrets = (value: unknown, depth = 0): unknown => {
   if (typeof value === 'string') return maskText(value);
   if (value === null || typeof value !== 'object') return value;
@@ -40,25 +40,25 @@ const maskText = (text: string): string =>
 
 /** A field above this size is stored as its size and hash, bytes of JSON. */
 const MAX_FIELD_BYTES = 64 * 1024;
-/** A name above this length is cut, characters. */
+/** A longer name is cut, characters. */
 const MAX_NAME_LENGTH = 500;
-/** Fields that differ with every change and say nothing that the entry does not. */
+/** Fields that differ with every change and add nothing to the entry. */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy', 'createdAt', 'createdBy']);
 
-/** A change as its row holds it: documents as JSON text, null where there is none. */
+/** A change in the form of its row: documents as JSON text, null if there is none. */
 interface StoredChange {
   readonly kind: string;
   readonly action: string;
   readonly id: string;
   readonly name: string;
   readonly userGroups: readonly string[];
-  /** Null where no other thing is named. */
+  /** Null if no other thing is named. */
   readonly otherGroups: readonly string[] | null;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** The stored form of a change: only fields that differ, without secrets, none of them large. */
+/** The stored form of a change: only fields that differ, without secrets and without large fields. */
 export const toStoredChange = ({ before, after, ...change }: Change): StoredChange => {
   const [was, is] = [fieldsOf(before), fieldsOf(after)];
   const names = was && is ? differing(was, is) : undefined;
@@ -89,7 +89,7 @@ const fieldsOf = (document: object | null | undefined): Fields | null => {
 const differing = (was: Fields, is: Fields): ReadonlySet<string> =>
   new Set([...was.keys(), ...is.keys()].filter((name) => was.get(name) !== is.get(name)));
 
-/** `secret`: the thing is called like a secret, so its content is one. */
+/** `secret`: the field has the name of a secret, so its content is one. */
 const write = (fields: Fields, names: ReadonlySet<string> | undefined, secret: boolean): string => {
   const written: Record<string, unknown> = Object.create(null) as Record<string, unknown>; // a field may be called __proto__
   for (const [name, text] of fields) {
@@ -107,7 +107,7 @@ const writeField = (text: string): unknown => {
   return { omitted_bytes: bytes, sha256: createHash('sha256').update(text).digest('hex') };
 };
 
-/** Text as the database takes it: no U+0000, and a half character becomes the replacement character. */
+/** Text in a form that the database accepts: without U+0000, and with the replacement character for each half of a character. */
 const storable = (text: string): string => asText(text.slice(0, MAX_NAME_LENGTH));
 
 const asText = (text: string): string => Buffer.from(text).toString().replaceAll('\u0000', '\ufffd');

@@ -7,8 +7,8 @@ import { migrate } from '../migrations/migrate';
 type Print = (line: string) => void;
 
 /**
- * `DATABASE_URL=... node dist/cli/migrate.js`: checks the server, brings the schema up to date and says what was done. Answers the
- * exit code: 0 where the database is ready for the services.
+ * `DATABASE_URL=... node dist/cli/migrate.js`: checks the server, migrates the schema and reports what was done. Answers the exit code: 0
+ * if the database is ready for the services.
  */
 export const runMigrations = async (
   environment: Readonly<Record<string, string | undefined>>,
@@ -33,7 +33,7 @@ const fail = (print: Print, problems: readonly string[]): number => {
   return problems.length === 0 ? 0 : 1;
 };
 
-/** The sentence for the operator, and below it what the database or the network said. */
+/** The sentence for the operator, followed by the message of the database or the network. */
 const describe = (error: unknown): string => {
   if (!(error instanceof ServiceError)) return String(error);
   return types.isNativeError(error.cause) ? `${error.message}\n  ${error.cause.message}` : error.message;

@@ -17,8 +17,8 @@ interface FailedRow {
 }
 
 /**
- * `DATABASE_URL=... node dist/cli/notifications.js list|retry [workspace]`, as the owner of the database: lists the notifications that were given up,
- * the newest first, without what they say, or has them sent anew. Answers the exit code.
+ * `DATABASE_URL=... node dist/cli/notifications.js list|retry [workspace]`, as the owner of the database: lists the notifications that were
+ * given up, the newest first, without their content, or has them sent again. Answers the exit code.
  */
 export const lookAfterNotifications = async (
   environment: Readonly<Record<string, string | undefined>>,

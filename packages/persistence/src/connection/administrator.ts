@@ -8,8 +8,8 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 const FAREWELL_MS = 2_000;
 
 /**
- * Runs work on a connection of its own with the rights of the URL's user, for an operator's tasks. Throws what the work throws,
- * with failures of the database translated as everywhere.
+ * Runs work on its own connection with the rights of the URL's user, for an operator's tasks. Throws the errors of the work, with failures
+ * of the database translated as everywhere.
  */
 export const asAdministrator = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
   const client = new Client({
@@ -18,7 +18,7 @@ export const asAdministrator = async <T>(url: string, work: (client: Client) => 
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
   });
-  // A connection that breaks fails the statement that runs on it; without a listener it would also end the process.
+  // A broken connection fails its running statement; without a listener it would also end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -27,19 +27,19 @@ export const asAdministrator = async <T>(url: string, work: (client: Client) => 
   } catch (error) {
     throw translateError(error);
   } finally {
-    // A server that hangs does not answer the end of a session either.
+    // A hanging server does not answer the end of a session either.
     await settledWithin(client.end(), FAREWELL_MS);
     destroySocket(client);
   }
 };
 
-/** The driver leaves a socket half open whose server speaks no TLS, at each attempt another one, or that is silent. */
+/** The driver leaves a socket half open if the server does not support TLS, one per attempt, or does not answer. */
 export const destroySocket = (client: Client): void => {
-  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }; // what the driver keeps
+  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }; // a field of the driver
   connection?.stream?.destroy();
 };
 
-/** Runs work in one transaction of the client; what the work throws rolls it back. */
+/** Runs work in one transaction of the client; an error of the work rolls it back. */
 export const inTransaction = async <T>(client: Client, work: () => Promise<T>): Promise<T> => {
   await client.query('begin');
   try {

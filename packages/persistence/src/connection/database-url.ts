@@ -3,12 +3,12 @@ import { ServiceError } from '@decision/contracts';
 
 const PROTOCOLS = new Set(['postgres:', 'postgresql:']);
 
-/** Parameters that name files of certificates, which the driver reads for each connection. */
+/** Parameters with names of certificate files, which the driver reads for each connection. */
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
 
 /**
- * Checks the form of a database URL, and that the files that it names can be read, and answers it unchanged. Throws `internal_error` without
- * repeating the URL: it may hold a password.
+ * Checks the form of a database URL, and that its files can be read, and answers it unchanged. Throws `internal_error` without repeating
+ * the URL: it may contain a password.
  */
 export const checkDatabaseUrl = (url: string): string => {
   if (URL.canParse(url) && PROTOCOLS.has(new URL(url).protocol)) {
@@ -26,7 +26,7 @@ const checkFile = (name: string, file: string | null): void => {
   try {
     accessSync(file, constants.R_OK);
   } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException; // what the file system throws
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException; // the error type of the file system
     throw new ServiceError(
       'internal_error',
       `The database URL names ${file} as ${name}, which cannot be read (${code}).`,

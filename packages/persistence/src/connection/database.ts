@@ -7,29 +7,29 @@ import { translateError } from './translate-error';
 import { type WorkspaceAccess } from './access';
 
 /**
- * A pool of connections that act as the runtime role, under row security. Connections are opened when first needed and replaced
- * when they break, so a database that was away is used again as soon as it is back.
+ * A pool of connections that act as the runtime role, under row security. Connections are opened when first needed and replaced when they
+ * break, so a recovered database is used again at once.
  *
- * Every method throws `database_unavailable` where the database cannot be reached or does not answer in time, and
- * `shutting_down` after {@link close}.
+ * Every method throws `database_unavailable` if the database cannot be reached or does not answer in time, and `shutting_down` after {@link
+ * close}.
  */
 export interface Database {
-  /** Answers when the database does. */
+  /** Resolves when the database answers. */
   ping(): Promise<void>;
   /**
-   * Runs work in one transaction as a workspace and commits it; a failure of the work rolls it back and is thrown on. When the
-   * connection is lost during the commit, whether it happened is unknown: writes that may be sent again carry their own id.
+   * Runs work in one transaction as a workspace and commits it; a failure of the work rolls it back and is rethrown. If the connection is
+   * lost during the commit, the outcome is unknown: writes that may be repeated have their own id.
    */
   inWorkspace<T>(access: WorkspaceAccess, work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** Runs one statement on behalf of no workspace. Row security hides every row from it; only lookup functions answer. */
+  /** Runs one statement without a workspace. Row security hides every row from it; only lookup functions return data. */
   lookUp<Row>(sql: string, bindings?: Bindings): Promise<readonly Row[]>;
-  /** What the connections of the pool do now. */
+  /** The current state of the pool's connections. */
   poolStatus(): PoolStatus;
   /** Lets running transactions finish within `closeTimeoutMs`, then closes every connection. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Makes a pool; nothing is connected yet. Throws `internal_error` for a URL of a wrong form. */
+/** Creates a pool; nothing is connected yet. Throws `internal_error` for a malformed URL. */
 export const openDatabase = (settings: DatabaseSettings): Database => {
   const pool = createPool(settings);
 

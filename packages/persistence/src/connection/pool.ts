@@ -9,35 +9,35 @@ import { checkDatabaseUrl } from './database-url';
 import { prepareSession } from './session';
 import { breaksConnection } from './translate-error';
 
-/** Requests that may wait for a connection at once; further ones are refused at once. */
+/** Requests that may wait for a connection at once; further ones are refused immediately. */
 const MAX_WAITING = 1_000;
-/** How long the driver waits for an answer beyond the server's own limit, ms: a server that hangs never says so. */
+/** How long the driver waits for an answer beyond the server's own limit, ms: a hanging server never reports it. */
 const READ_TIMEOUT_MARGIN_MS = 2_000;
-/** A connection that was idle for this long is closed, ms. */
+/** A connection that is idle for this long is closed, ms. */
 const IDLE_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 10_000;
 
-/** What the connections of a pool do now. */
+/** The current state of the connections of a pool. */
 export interface PoolStatus {
-  /** Connections that are open. */
+  /** Number of open connections. */
   readonly total: number;
-  /** Those of them that are lent to no work. */
+  /** Number of open connections that are idle. */
   readonly idle: number;
-  /** Work that waits for a connection. */
+  /** Number of waiting requests for a connection. */
   readonly waiting: number;
 }
 
 export interface Pool {
-  /** Whether a connection takes a statement before it has answered the one before. */
+  /** Whether a connection accepts a statement before it has answered the previous one. */
   readonly isPipelined: boolean;
   status(): PoolStatus;
   /** Lends a connection to some work. */
   lend<T>(work: (connection: Client) => Promise<T>): Promise<T>;
-  /** Cuts a lent connection; it is not used again. */
+  /** Cuts a lent connection; it is not reused. */
   discard(connection: Client): void;
-  /** Discards a lent connection where an error that arose on it says that it cannot be used again; answers whether it did. */
+  /** Discards a lent connection if an error on it means that it cannot be reused; answers whether it did. */
   discardIfBroken(connection: Client, error: unknown): boolean;
-  /** Lets running work finish within the time of the settings, then closes every connection. Idempotent. */
+  /** Lets running work finish within the time limit of the settings, then closes every connection. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export const createPool = (settings: DatabaseSettings): Pool => {
     if ((client.pool?.numPendingAcquires() ?? 0) >= MAX_WAITING) throw tooManyWaiting();
     const askedAt = performance.now();
     try {
-      // Worth a span only where it may take time.
+      // A span only if the wait may take time.
       if ((client.pool?.numFree() ?? 0) > 0) return await client.acquireConnection();
       return await traced(
         () => ACQUISITION,
@@ -120,12 +120,12 @@ export const createPool = (settings: DatabaseSettings): Pool => {
 
 const ACQUISITION = { name: 'wait for a connection', kind: 'internal' } as const;
 
-/** Not awaited: the server may be silent, and then so is the farewell. */
+/** Not awaited: a hanging server does not answer the end of the session either. */
 const endAtOnce = (connection: Client): void => {
   connection.end().catch(() => undefined);
 };
 
-/** The driver lets a pipelined connection live until everything that was sent on it is answered, and the server may be silent. */
+/** The driver keeps a pipelined connection until all its statements are answered, and the server may hang. */
 const cutAtOnce = (connection: Client): void => {
   endAtOnce(connection);
   destroySocket(connection);
@@ -139,18 +139,18 @@ const tooManyWaiting = (): ServiceError =>
 
 const silent = { warn: () => undefined, error: () => undefined, debug: () => undefined, deprecate: () => undefined };
 
-/** Of the driver; the query builder hands it on without knowing it. */
+/** An option of the driver; the query builder passes it on. */
 const pipelining = ({ isPipelined = false }: DatabaseSettings): object => ({ pipeline: isPipelined });
 
 const poolConfig = (settings: DatabaseSettings, isUsable: (connection: Client) => boolean): Knex.Config => {
   const { statementTimeoutMs = 10_000, connectTimeoutMs = 3_000, acquireTimeoutMs = 5_000 } = settings;
   return {
     client: 'pg',
-    // Saves the question on every connection. No syntax that is generated here differs between the supported versions.
+    // Saves a query on every connection. The generated syntax does not differ between the supported versions.
     version: '16',
     // Failures carry the statement with placeholders, never with its values.
     compileSqlOnError: false,
-    // Every failure reaches the caller; a second report on the console would be noise.
+    // Every failure reaches the caller; the console need not report it again.
     log: silent,
     connection: {
       connectionString: checkDatabaseUrl(settings.url),

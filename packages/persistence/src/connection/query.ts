@@ -1,11 +1,11 @@
-/** Values by the names that a statement calls them: `:name`. Cast with `cast(:name as type)`, never with `::`. */
+/** Values by their names in a statement: `:name`. Cast with `cast(:name as type)`, never with `::`. */
 export type Bindings = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
-/** A statement as the driver takes it. */
+/** A statement in the form of the driver. */
 interface BoundStatement {
   readonly text: string;
   readonly values: unknown[];
-  /** Under which connections keep it prepared; undefined: it is planned anew each time. */
+  /** Name under which connections keep it prepared; undefined: it is planned anew each time. */
   readonly name: string | undefined;
 }
 
@@ -16,19 +16,19 @@ interface NumberedStatement {
   uses: number;
 }
 
-/** How often a process runs a statement before its connections keep it: planning costs a short one more than running it. */
+/** How often a process runs a statement before its connections prepare it: planning costs a short statement more than running it. */
 const USES_BEFORE_PREPARED = 10;
-/** A plan that is kept knows no lengths: statements with longer lists are planned for the list that comes. */
+/** A prepared plan is independent of lengths: statements with longer lists are planned for the actual list. */
 const LONGEST_LIST_PREPARED = 16;
 
-/** Statements are constants of this package; those of a caller who composes them must not fill the memory. */
+/** Statements are constants of this package; composed statements of callers must not fill the memory. */
 const MOST_STATEMENTS = 1_000;
-/** Statements all of whose names had values. */
+/** Statements of which all names had values. */
 const numbered = new Map<string, NumberedStatement>();
 
 /**
- * Numbers the names of a statement, each once however often it stands there, so that a list is sent once. A name without a value is left as it is: it
- * may stand in a literal.
+ * Numbers the names of a statement, each once for all its occurrences, so that a list is sent once. A name without a value is left
+ * unchanged: it may be part of a literal.
  */
 export const bindNames = (sql: string, bindings: Bindings): BoundStatement => {
   const known = numbered.get(sql);
@@ -45,7 +45,7 @@ const nameOf = (statement: NumberedStatement, values: readonly unknown[]): strin
   return isLong ? undefined : `statement_${statement.id}`;
 };
 
-/** Never given twice: a connection may have an earlier statement by its name. */
+/** Never reused: a connection may have an earlier statement of the same name. */
 let lastId = 0;
 
 const number = (sql: string, bindings: Bindings): NumberedStatement => {
@@ -66,7 +66,7 @@ const number = (sql: string, bindings: Bindings): NumberedStatement => {
   return statement;
 };
 
-/** What a statement writes, else what it reads: `update instances`, `select find_api_key`. Holds names of the schema alone. */
+/** The table that a statement writes, otherwise its source: `update instances`, `select find_api_key`. Contains only names of the schema. */
 export const summarise = (sql: string): string => {
   const [, verb, table] = WRITES.exec(sql) ?? [];
   if (verb !== undefined && table !== undefined) return `${verb.toLowerCase().replace(/ .*/, '')} ${table}`;
@@ -85,13 +85,14 @@ export interface StatementRunner {
 }
 
 /**
- * One transaction of one workspace; it commits when the work that received it succeeds. Statements run one after the other, as they come. Those that
- * need no answer to earlier ones are asked for at once ({@link together}): where the database is pipelined, they go in one message.
+ * One transaction of one workspace; it commits when the work that received it succeeds. Statements run one after the other, in the order of
+ * the calls. Those that do not depend on earlier answers are sent at once ({@link together}): if the database is pipelined, they go in one
+ * message.
  */
 export interface Transaction extends StatementRunner {
-  /** Runs a `copy ... from stdin` with lines of its text format. Without an answer in 30 seconds it fails, and the connection is given up. */
+  /** Runs a `copy ... from stdin` with lines of its text format. Without an answer in 30 seconds it fails, and the connection is discarded. */
   copyIn(sql: string, lines: Iterable<string>): Promise<void>;
-  /** Runs work whose failure undoes that work alone, and is thrown on. */
+  /** Runs work whose failure undoes only that work, and is rethrown. */
   savepoint<T>(work: (savepoint: Transaction) => Promise<T>): Promise<T>;
 }
 

@@ -3,10 +3,10 @@ import { type Client, DatabaseError } from 'pg';
 import { runtimeRole } from './runtime-role';
 import { DatabaseFault } from './translate-error';
 
-/** How long a transaction may wait for its own process between two statements, ms. The server ends it then. */
+/** How long a transaction may be idle between two statements, ms. The server then ends it. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
-/** Gives up the rights of the login and sets the limits under which every statement of the connection runs. */
+/** Gives up the rights of the login and sets the limits for every statement of the connection. */
 export const prepareSession = async (client: Client, statementTimeoutMs: number): Promise<void> => {
   const text = `
     set search_path = public;
@@ -17,7 +17,7 @@ export const prepareSession = async (client: Client, statementTimeoutMs: number)
   try {
     await client.query(text);
   } catch (error) {
-    // Not awaited: the server may be silent, and then so is the farewell.
+    // Not awaited: a hanging server does not answer the end of the session either.
     client.end().catch(() => undefined);
     throw asRefusal(error);
   }

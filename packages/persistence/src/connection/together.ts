@@ -1,7 +1,7 @@
 /**
- * Awaits work whose statements were sent together, all of it, also where some fails: nothing runs on when the transaction is rolled back. Throws the
- * failure of the first in order, since statements behind one that failed fail because of it. None of the work may change the claims of the transaction
- * (`asWorkspace`): statements of the others would run under them.
+ * Awaits all work whose statements were sent together, even if some fails: nothing still runs when the transaction is rolled back. Throws
+ * the failure of the first in order, since a failed statement makes later ones fail. None of the work may change the claims of the
+ * transaction (`asWorkspace`): statements of the others would run under them.
  */
 export const together = async <T extends readonly unknown[]>(
   ...work: { readonly [K in keyof T]: Promise<T[K]> }

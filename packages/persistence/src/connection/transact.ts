@@ -19,11 +19,11 @@ export const runnerOn = (connection: Client): StatementRunner => ({
 
 const run = async (connection: Client, sql: string, bindings: Bindings): Promise<never> => {
   const { text, values, name } = bindNames(sql, bindings);
-  // Without values the shorter protocol does, which takes several statements too. The shape is what the caller states.
+  // Without values the simpler protocol suffices, which also accepts several statements. The caller states the shape.
   return (await (values.length === 0 ? connection.query(text) : connection.query({ text, values, name }))) as never;
 };
 
-/** Tells what a statement does, and none of its values. */
+/** Describes a statement without any of its values. */
 const statementSpan = (sql: string): SpanOptions => ({
   name: summarise(sql),
   kind: 'client',
@@ -31,8 +31,8 @@ const statementSpan = (sql: string): SpanOptions => ({
 });
 
 /**
- * Runs work in a transaction as a workspace and commits it; where the work fails, the transaction is rolled back and the failure is thrown. A
- * connection that may still be in the transaction is not used again.
+ * Runs work in a transaction as a workspace and commits it; if the work fails, the transaction is rolled back and the failure is rethrown.
+ * A connection that may still be in the transaction is not reused.
  */
 export const transact = async <T>(
   connection: Client,
@@ -50,14 +50,14 @@ export const transact = async <T>(
       () => connection.query(begin),
     );
     if (!pool.isPipelined) await begun;
-    // Statements run in the order in which they are sent: the first one need not wait until the claims are known to be made.
+    // Statements run in the order in which they are sent: the first one need not wait for the answer to the claims.
     [value] = await Promise.all([work(running), begun]);
   } catch (failure) {
     running.hasEnded = true;
     const error = (await refusalOf(begun)) ?? failure;
-    // Before the rollback, which would wait for the same silence again.
+    // Before the rollback, which would wait for the same silent server again.
     const isGone = pool.discardIfBroken(connection, error);
-    // The first error counts; an error of the rollback says less.
+    // The first error is reported; an error of the rollback is less informative.
     if (!isGone) await connection.query('rollback').catch(() => pool.discard(connection));
     throw error;
   }
@@ -70,7 +70,7 @@ export const transact = async <T>(
   throw new ServiceError('internal_error', 'A transaction whose statement had failed was rolled back at its end.');
 };
 
-/** Why the database did not begin a transaction: whatever was sent behind fails because of it. Undefined where it began, or did not answer. */
+/** Why the database did not start a transaction, which makes every later statement fail. Undefined if it started, or did not answer. */
 const refusalOf = (begun: Promise<unknown>): Promise<DatabaseError | undefined> =>
   begun.then(
     () => undefined,
@@ -80,7 +80,7 @@ const refusalOf = (begun: Promise<unknown>): Promise<DatabaseError | undefined> 
 const tooLate = (): ServiceError =>
   new ServiceError('internal_error', 'A statement came after the end of its transaction.');
 
-/** How long a copy may take, ms. */
+/** Time limit of a copy, ms. */
 const COPY_DEADLINE_MS = 30_000;
 
 const copyInto = async (connection: Client, sql: string, lines: Iterable<string>): Promise<void> => {
@@ -88,7 +88,7 @@ const copyInto = async (connection: Client, sql: string, lines: Iterable<string>
   try {
     await pipeline(Readable.from(lines), connection.query(copyFrom(sql)), { signal });
   } catch (error) {
-    // As the driver says it of statements.
+    // The driver's message for statements.
     throw signal.aborted ? new Error('Query read timeout', { cause: error }) : error;
   }
 };
@@ -97,7 +97,7 @@ class RunningTransaction implements Transaction {
   hasEnded = false;
   private savepoints = 0;
   private readonly runner: StatementRunner;
-  /** Settles with the last statement so far. Never rejects. */
+  /** Settles with the latest statement. Never rejects. */
   private last: Promise<unknown> | undefined;
 
   constructor(
@@ -115,7 +115,7 @@ class RunningTransaction implements Transaction {
     return running;
   };
 
-  /** Whoever comes late must not meet the next transaction of the connection. */
+  /** A late statement must not run in the next transaction of the connection. */
   private send<Result>(sql: string, bindings?: Bindings): Promise<Result> {
     return this.hasEnded ? Promise.reject(tooLate()) : this.runner.raw<Result>(sql, bindings);
   }

@@ -3,11 +3,11 @@ import { type ErrorCode, ServiceError } from '@decision/contracts';
 import { knex } from 'knex';
 import { DatabaseError } from 'pg';
 
-/** SQLSTATE class of faulty values, whose messages quote the value. */
+/** SQLSTATE class of invalid values, whose messages quote the value. */
 const DATA_EXCEPTION = '22';
 
 /**
- * The part of a server's error that may be logged: where it happened, never the values that caused it. The server's own error quotes rows in its
+ * The part of a server's error that may be logged: its location, never the values that caused it. The server's own error quotes rows in its
  * detail.
  */
 export class DatabaseFault extends Error {
@@ -64,7 +64,7 @@ const ADMIN_STAYS: Translation = {
 };
 const UNEXPECTED: Translation = { code: 'internal_error', message: 'The database could not do what was asked of it.' };
 
-/** By SQLSTATE, or by its first two characters. The longer entry wins. */
+/** By SQLSTATE, or by its first two characters. The longer entry takes precedence. */
 const BY_SQL_STATE: Readonly<Record<string, Translation>> = {
   '08': UNREACHABLE,
   '22021': UNSTORABLE_TEXT,
@@ -85,10 +85,10 @@ const BY_SQL_STATE: Readonly<Record<string, Translation>> = {
   SE002: ADMIN_STAYS,
 };
 
-/** Routines of the server that refuse a write for a row-security policy, or for the trigger over user groups. */
+/** Routines of the server that refuse a write because of a row-security policy, or of the trigger over user groups. */
 const ROW_SECURITY_ROUTINES = new Set(['ExecWithCheckOptions', 'exec_stmt_raise']);
 
-/** After a migration that changes the answer of a prepared statement, its connection refuses the statement. */
+/** After a migration changes the result type of a prepared statement, its connection refuses the statement. */
 const isOutdatedPlan = ({ code, routine }: DatabaseError): boolean =>
   code === '0A000' && routine === 'RevalidateCachedQuery';
 
@@ -96,7 +96,7 @@ const ofDatabaseError = (error: DatabaseError): Translation => {
   const { code = '', routine = '' } = error;
   if (code === '42501' && ROW_SECURITY_ROUTINES.has(routine)) return FOREIGN_GROUPS;
   if (isOutdatedPlan(error)) return CONFLICT;
-  // An operator lets nobody in at this moment (allow_connections).
+  // An operator has disabled connections at the moment (allow_connections).
   if (code === '55000' && routine === 'CheckMyDatabase') return UNREACHABLE;
   return BY_SQL_STATE[code] ?? BY_SQL_STATE[code.slice(0, 3)] ?? BY_SQL_STATE[code.slice(0, 2)] ?? UNEXPECTED;
 };
@@ -104,7 +104,7 @@ const ofDatabaseError = (error: DatabaseError): Translation => {
 const SOCKET_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
 
-/** What Node says of a TLS connection that was not made: about the certificate, or by the other side. */
+/** Node's messages for a failed TLS connection: about the certificate, or from the other side. */
 const TLS_CODES =
   /^(UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_|ERR_SSL_|ERR_OSSL_)/;
 const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
@@ -112,7 +112,7 @@ const EXPIRED = 'CERT_HAS_EXPIRED';
 const REFUSED_BY_SERVER = /^ERR_SSL_.*ALERT/;
 const NO_TLS = 'The server does not support SSL connections';
 
-/** What an operator changes so that a TLS connection is made. */
+/** What an operator must change to enable the TLS connection. */
 const tlsAdvice = (code: string): string => {
   if (code === OTHER_HOST) return 'its certificate is for another host: use the name that it is for in DATABASE_URL';
   if (code === EXPIRED) return 'its certificate has expired';
@@ -121,7 +121,7 @@ const tlsAdvice = (code: string): string => {
   return 'its certificate is not trusted: name the file of its authority as sslrootcert in DATABASE_URL, or in NODE_EXTRA_CA_CERTS';
 };
 
-/** The driver reports lost connections by sentence only. */
+/** The driver reports lost connections only by message. */
 const LOST_CONNECTION = /^(Connection terminated|Client (was closed|has encountered)|timeout (expired|exceeded))/;
 
 const READ_TIMEOUT = 'Query read timeout';
@@ -136,7 +136,7 @@ const isLostConnection = (error: AnyError): boolean =>
   (typeof error.code === 'string' && SOCKET_CODES.test(error.code)) ||
   LOST_CONNECTION.test(withoutStatement(error.message));
 
-/** Whether the connection on which an error arose is lost, or may still be busy with what it was asked: it cannot be used again. */
+/** Whether the connection of an error is lost, or may still be busy with its statement: it cannot be reused. */
 export const breaksConnection = (error: unknown): boolean => {
   if (!isError(error) || error instanceof ServiceError) return false;
   if (error instanceof DatabaseError)
@@ -153,13 +153,13 @@ const ofOtherError = (error: AnyError): Translation | undefined => {
   return isLostConnection(error) ? UNREACHABLE : undefined;
 };
 
-/** The query builder puts the statement in front of the driver's sentence. */
+/** The query builder prepends the statement to the driver's message. */
 const withoutStatement = (message: string): string => message.slice(message.lastIndexOf(' - ') + 1).replace(/^- /, '');
 
 /**
- * Error of a caller for a failure of the database: `database_unavailable` where the same request can succeed later, `invalid_request` where the
- * values cannot be stored, `forbidden` where row security refuses a write, else `internal_error`. Anything that is no failure of the database is
- * answered as it came.
+ * Converts a failure of the database to an error for the caller: `database_unavailable` if the same request can succeed later,
+ * `invalid_request` if the values cannot be stored, `forbidden` if row security refuses a write, else `internal_error`. Anything that is
+ * not a failure of the database is returned unchanged.
  */
 export const translateError = (error: unknown): unknown => {
   if (!isError(error) || error instanceof ServiceError) return error;
@@ -170,10 +170,10 @@ export const translateError = (error: unknown): unknown => {
   return new ServiceError(translation.code, translation.message, {}, { cause });
 };
 
-/** SQLSTATE classes of faulty values and of violated constraints. */
+/** SQLSTATE classes of invalid values and of violated constraints. */
 const REFUSED_VALUES: ReadonlySet<string> = new Set(['22', '23']);
 
-/** Whether a translated error says that the database refused the values of a write: the same write again is refused again. */
+/** Whether a translated error means that the database refused the values of a write: repeating the same write fails again. */
 export const refusesValues = (error: unknown): boolean =>
   error instanceof ServiceError &&
   error.cause instanceof DatabaseFault &&
@@ -181,6 +181,6 @@ export const refusesValues = (error: unknown): boolean =>
 
 const QUERY_CANCELED = '57014';
 
-/** Whether a translated error says that a statement took longer than the database works on one. */
+/** Whether a translated error means that a statement exceeded the time limit of the database. */
 export const ranTooLong = (error: unknown): boolean =>
   error instanceof ServiceError && error.cause instanceof DatabaseFault && error.cause.sqlState === QUERY_CANCELED;

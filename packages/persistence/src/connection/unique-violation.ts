@@ -3,13 +3,13 @@ import { type Transaction } from './query';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Result of a write that may find its name taken. */
+/** Result of a write whose name may be taken. */
 type UniqueWrite<T> =
   | { readonly status: 'written'; readonly value: T }
   /** The unique constraint that another row, perhaps a hidden one, holds. */
   | { readonly status: 'taken'; readonly constraint: string };
 
-/** Runs a write behind a savepoint, so that the transaction goes on when a unique constraint refuses it. */
+/** Runs a write behind a savepoint, so that the transaction can continue when a unique constraint refuses it. */
 export const writeUnlessTaken = async <T>(
   transaction: Transaction,
   write: (savepoint: Transaction) => Promise<T>,

@@ -7,13 +7,13 @@ import { findRegistrations, type Registration } from './registrations';
 
 /** An instance whose row this transaction holds. */
 export interface LockedInstance extends InstanceState {
-  /** Whether nobody has written it yet, or it has expired; then it is empty. */
+  /** Whether it is unwritten or has expired; then it is empty. */
   readonly isNew: boolean;
   /** Whether an operation holds it. */
   readonly isBusy: boolean;
   /** Whether an earlier operation waits for it. */
   readonly isQueued: boolean;
-  /** Registered evaluations; empty where they were not asked for. */
+  /** Registered evaluations; empty if they were not requested. */
   readonly registrations: readonly Registration[];
 }
 
@@ -21,9 +21,9 @@ interface InstancesToLock {
   readonly contextId: string;
   /** Distinct. */
   readonly instanceIds: readonly string[];
-  /** Whether rows are made for those that do not exist. */
+  /** Whether missing rows are created. */
   readonly create: boolean;
-  /** Tickets that the caller holds: only those before them count as waiting. */
+  /** The ticket of the caller: only earlier ones count as waiting. */
   readonly ticketId?: string | undefined;
   /** Whether registered evaluations are read too. Default: false. */
   readonly withRegistrations?: boolean;
@@ -61,7 +61,7 @@ const FORGET = [
 ];
 const IS_READ = /* sql */ `select context_is_read(cast(:context as uuid)) as is_read`;
 
-/** How long a submission of an expired instance has to tell the readers of the former one, ms: as long as requests may run. */
+/** Time in which a submission of an expired instance must re-evaluate the readers of the former one, ms: the longest duration of requests. */
 const TELL_LEASE_MS = 300_000;
 
 interface LockedRow extends StateRow {
@@ -71,21 +71,21 @@ interface LockedRow extends StateRow {
 }
 
 /**
- * Takes the rows of instances, in the order of their ids, so that no two transactions wait for each other. What has expired and is free comes
- * back empty; nothing of the old is left but what says who read it (C106).
+ * Locks the rows of instances, in the order of their ids, so that transactions do not deadlock. Expired, free instances are returned empty;
+ * of the former one only the links to its readers are kept (C106).
  */
 export const lockInstances = async (
   transaction: Transaction,
   { contextId, instanceIds, create, ticketId, withRegistrations = false }: InstancesToLock,
 ): Promise<readonly LockedInstance[]> => {
   const bindings = { context: contextId, ids: instanceIds };
-  // What is registered is read by a statement behind the one that waits for the rows: nobody else registers anything then.
+  // Registrations are read by a statement after the one that waits for the rows: nobody else registers anything then.
   const lock = () =>
     together(
       query<LockedRow>(transaction, LOCK, { ...bindings, ticket: ticketId ?? null }),
       withRegistrations ? findRegistrations(transaction, contextId, instanceIds) : NONE_REGISTERED,
     );
-  // One row alone cannot be taken out of order. It usually exists already, and nothing has to be created.
+  // A single row cannot be locked out of order. It usually exists already, and nothing has to be created.
   let [rows, registrations] = instanceIds.length === 1 || !create ? await lock() : [[], []];
   if (create && rows.length === 0)
     [, [rows, registrations]] = await together(query(transaction, CREATE, bindings), lock());
@@ -121,16 +121,16 @@ const toLocked = (row: LockedRow, registrations: readonly Registration[]): Locke
   return { ...state, ...flags, ...nothing, isNew: true };
 };
 
-/** Instances that an operation holds, as it was admitted. */
+/** Instances that an operation holds, as admitted. */
 export interface HeldInstances {
   readonly operationId: string;
-  /** How often it had been taken over when this holder began; 0 for who was admitted. */
+  /** Number of earlier take-overs when this holder started; 0 for the admitting process. */
   readonly takeovers: number;
   /** By instance id. */
   readonly fences: ReadonlyMap<string, number>;
 }
 
-/** Whether the operation still holds the row `i` under the fence that its holder knows. */
+/** Whether the operation still holds the row `i` under the fence of its holder. */
 export const FENCED =
   'i.operation_id = cast(:operation as uuid) and i.fence = cast(cast(:fences as jsonb) ->> i.instance_id as bigint)';
 
@@ -165,7 +165,7 @@ const RENEW_LEASE = /* sql */ `
   update context_operations set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
   where operation_id = cast(:operation as uuid) and takeovers = cast(:takeovers as integer)`;
 
-/** Says that the holder of an operation is still at work; of one that was taken over nothing changes. */
+/** Renews the lease of an operation whose holder is still at work; no effect on one that was taken over. */
 export const renewLease = async (
   transaction: Transaction,
   { operationId, takeovers }: Omit<HeldInstances, 'fences'>,
@@ -174,18 +174,18 @@ export const renewLease = async (
   await query(transaction, RENEW_LEASE, { operation: operationId, takeovers, lease: leaseMs / 1_000 });
 };
 
-/** A place in the lines of some instances, held by one request. */
+/** A ticket in the queues of some instances, held by one request. */
 interface Ticket {
   /** A UUID. */
   readonly ticketId: string;
-  /** How long it counts without being renewed, ms. */
+  /** Lifetime without renewal, ms. */
   readonly leaseMs: number;
 }
 
 interface PlaceToTake extends Ticket {
-  /** Longest line that it joins. */
+  /** Longest queue that it joins. */
   readonly most: number;
-  /** The operation whose flow waits; undefined where no flow does. */
+  /** The operation whose flow waits; undefined if none does. */
   readonly forOperation?: string | undefined;
 }
 
@@ -200,7 +200,7 @@ const TAKE = /* sql */ `
     clock_timestamp() + make_interval(secs => cast(:lease as double precision))
   from unnest(cast(:ids as text[])) as id order by id collate "C"`;
 
-/** Takes a place behind everybody who waits for these instances; false where a line is `most` long already (C144). */
+/** Takes a ticket behind all requests that wait for these instances; false if a queue has `most` tickets already (C144). */
 export const takeTickets = async (
   transaction: Transaction,
   contextId: string,
@@ -224,7 +224,7 @@ const RENEW_TICKETS = /* sql */ `
   where ticket_id = cast(:ticket as uuid)
   returning instance_id`;
 
-/** Says that its holder still waits; answers how many places it still has: those of a holder who was silent may be gone. */
+/** Renews the tickets of a waiting holder; answers how many remain: those of a silent holder may have been removed. */
 export const renewTickets = async (transaction: Transaction, { ticketId, leaseMs }: Ticket): Promise<number> =>
   (await query<{ instance_id: string }>(transaction, RENEW_TICKETS, { ticket: ticketId, lease: leaseMs / 1_000 }))
     .length;
@@ -233,7 +233,7 @@ const RETURN = /* sql */ `
   delete from context_tickets
   where ticket_id = cast(:ticket as uuid) and (cast(:all as boolean) or instance_id = any (cast(:ids as text[])))`;
 
-/** Leaves the lines of these instances, or all of them. Idempotent. */
+/** Leaves the queues of these instances, or all of them. Idempotent. */
 export const returnTickets = async (
   transaction: Transaction,
   ticketId: string,
@@ -256,7 +256,7 @@ const READY = /* sql */ `
   ) as turns
   from contexts where id = cast(:context as uuid)`;
 
-/** Instances of a context that are free and whose line the holder of this ticket leads; undefined where the context is gone. */
+/** Free instances of a context for which this ticket is the first in the queue; undefined if the context no longer exists. */
 export const findTurns = async (
   transaction: Transaction,
   contextId: string,

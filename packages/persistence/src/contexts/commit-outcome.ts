@@ -6,14 +6,14 @@ export interface WrittenRow {
   readonly version: number;
   /** ISO 8601 UTC with milliseconds. */
   readonly writtenAt: string;
-  /** The database's own number of the transaction. */
+  /** The database's id of the transaction. */
   readonly transactionId: string;
 }
 
-/** `unknown`: the database does not remember the transaction, or no row is left that shows that it means this one. */
+/** `unknown`: the database does not remember the transaction, or no remaining row proves that the id means this one. */
 export type CommitOutcome = 'committed' | 'rolled_back' | 'under_way' | 'unknown';
 
-/** A number that is yet to be given, or is given to this very transaction, is one that a database lost when it crashed. */
+/** An id that is not assigned yet, or is assigned to this very transaction, was lost by the database in a crash. */
 const STATUS = /* sql */ `
   select case
     when cast(:transaction as xid8) >= pg_current_xact_id() then 'aborted'
@@ -22,7 +22,7 @@ const STATUS = /* sql */ `
 
 const OUTCOMES: Readonly<Record<string, CommitOutcome>> = { aborted: 'rolled_back', 'in progress': 'under_way' };
 
-/** Outcome of the transaction that wrote these rows of a context, after its answer was lost. The rows are of one transaction, and one at least. */
+/** Outcome of the transaction that wrote these rows of a context, after its answer was lost. All rows, at least one, are of one transaction. */
 export const findCommitOutcome = async (
   transaction: Transaction,
   contextId: string,
@@ -45,7 +45,7 @@ interface FoundRow {
   readonly created_at: Date;
 }
 
-/** A database that crashed gives the numbers of transactions that it lost to others: only the rows tell whether it was this one that was committed. */
+/** After a crash the database reuses the ids of lost transactions: only the rows show whether this transaction was committed. */
 const askRows = async (
   transaction: Transaction,
   contextId: string,
@@ -59,7 +59,7 @@ const askRows = async (
   return signs.has('present') ? 'committed' : 'unknown';
 };
 
-/** Whether a row has what was written, or others wrote it after that; a row that was made later tells nothing. */
+/** Whether a row has the written state, or was written again after that; a row that was created later proves nothing. */
 const signOf = ({ version, writtenAt }: WrittenRow, row: FoundRow | undefined): 'present' | 'absent' | 'none' => {
   if (row === undefined || row.created_at.toISOString() > writtenAt) return 'none';
   const found = Number(row.version);

@@ -1,10 +1,10 @@
 import { type Database } from '../connection/database';
 import { query, type Transaction } from '../connection/query';
 
-/** A write of a node of a flow to an instance, by the key of its step. */
+/** A write of a flow node to an instance, by the key of its step. */
 interface EntityWrites {
   readonly contextId: string;
-  /** The same whenever the step runs again. */
+  /** The same for every run of the step. */
   readonly key: string;
   /** Distinct. */
   readonly instanceIds: readonly string[];
@@ -14,7 +14,7 @@ const FIND = /* sql */ `
   select instance_id from entity_writes
   where key = :key and context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[]))`;
 
-/** Those of the instances that the step has written already. */
+/** The instances, among these, that the step has written already. */
 export const findEntityWrites = async (
   transaction: Transaction,
   { contextId, key, instanceIds }: EntityWrites,
@@ -30,8 +30,8 @@ const RECORD = /* sql */ `
   returning instance_id`;
 
 /**
- * Records, in the transaction that writes the instances, that the step wrote them; false where another transaction has recorded one of them meanwhile: then
- * nothing may be committed.
+ * Records, in the transaction that writes the instances, that the step wrote them; false if another transaction has recorded one of them
+ * meanwhile: then the caller must not commit.
  */
 export const recordEntityWrites = async (
   transaction: Transaction,
@@ -45,7 +45,7 @@ export const recordEntityWrites = async (
 const FORGET = /* sql */ `
   select forget_entity_writes(cast(:age || ' milliseconds' as interval), cast(:most as integer)) as forgotten`;
 
-/** Forgets writes of all workspaces that are older than `ageMs`, `most` of them; answers how many. */
+/** Deletes records of writes of all workspaces that are older than `ageMs`, at most `most`; answers how many. */
 export const forgetEntityWrites = async (
   database: Pick<Database, 'lookUp'>,
   { ageMs, most }: { readonly ageMs: number; readonly most: number },

@@ -8,7 +8,7 @@ export interface StoredHistoryEntry {
   readonly value: unknown;
 }
 
-/** An entry that is to be added. */
+/** An entry to add. */
 export interface HistoryAddition extends StoredHistoryEntry {
   readonly instanceId: string;
   readonly fact: string;
@@ -20,7 +20,7 @@ const ADD = /* sql */ `
   from unnest(cast(:ids as text[]), cast(:facts as text[]), cast(:times as double precision[]), cast(:values as text[]))
     as a (instance_id, fact, at, value)`;
 
-/** Each fact's oldest entry to go is looked up once, so that the entries to keep are passed over once; usually no entry goes. */
+/** The oldest entry to delete is looked up once per fact, so that the entries to keep are skipped once; usually no entry is deleted. */
 const TRIM = /* sql */ `
   delete from context_history h where h.context_id = cast(:context as uuid) and h.ctid = any (array(
     select stale.row
@@ -40,7 +40,7 @@ const TRIM = /* sql */ `
     ) stale
   ))`;
 
-/** Adds entries, and takes away those of the same facts that are no longer among the newest `keep` (C101). */
+/** Adds entries, and deletes those of the same facts that are no longer among the newest `keep` (C101). */
 export const addHistory = async (
   transaction: Transaction,
   contextId: string,
@@ -81,7 +81,7 @@ interface HistoryRow {
 /** Entries of facts, newest first, by instance and fact. Facts without an entry are absent. */
 type InstanceHistories = ReadonlyMap<string, ReadonlyMap<string, readonly StoredHistoryEntry[]>>;
 
-/** The newest entries of these facts of these instances, `limit` of each at most. */
+/** The newest entries of these facts of these instances, at most `limit` of each. */
 export const findHistory = async (
   transaction: Transaction,
   contextId: string,

@@ -1,11 +1,11 @@
 import { type Database } from '../connection/database';
 import { type HeldInstances } from './admission';
 
-/** An operation whose holder has been silent for longer than its lease, held by the caller from now on. */
+/** An operation whose holder has been silent for longer than its lease, now held by the caller. */
 export interface TakenOperation {
   readonly workspaceId: string;
   readonly contextId: string;
-  /** With the new fences: what the former holder writes with the old ones changes nothing. */
+  /** With the new fences: writes of the former holder under the old ones have no effect. */
   readonly held: HeldInstances;
 }
 
@@ -21,7 +21,7 @@ interface TakenRow {
   readonly fences: readonly string[];
 }
 
-/** Takes over operations of all workspaces whose lease has run out (C147), `most` of them. */
+/** Takes over operations of all workspaces whose lease has expired (C147), at most `most`. */
 export const takeOverOperations = async (
   database: Pick<Database, 'lookUp'>,
   { leaseMs, most }: { readonly leaseMs: number; readonly most: number },
@@ -38,11 +38,11 @@ export const takeOverOperations = async (
   }));
 };
 
-/** Bounds of one step of a deletion: each step is a transaction of its own, and a short one. */
+/** Bounds of one step of a deletion: each step is its own, short transaction. */
 export interface StepBounds {
-  /** Instances, or other rows where a step deletes those. */
+  /** Instances, or other rows in a step that deletes those. */
   readonly rows: number;
-  /** Entries of history that a step deletes beside instances. */
+  /** Entries of history that a step deletes together with instances. */
   readonly history: number;
   /** Bytes of the stored values of those rows. The first row may be larger. */
   readonly bytes: number;
@@ -57,10 +57,7 @@ export interface SweptRows {
   readonly history: number;
 }
 
-/**
- * Takes one step through the instances of all workspaces that have expired and are free, the longest gone first (C107). Nothing is left to do where it
- * deleted nothing.
- */
+/** Deletes one step of the expired, free instances of all workspaces, the longest expired first (C107). A step that deleted nothing is the last. */
 export const sweepExpiredInstances = async (
   database: Pick<Database, 'lookUp'>,
   { rows, history, bytes }: StepBounds,
@@ -71,7 +68,7 @@ export const sweepExpiredInstances = async (
 
 const REMOVE = /* sql */ `select * from remove_context_step(cast(:rows as integer), cast(:bytes as bigint))`;
 
-/** How far the removal of a deleted context has come: rows that are gone altogether. */
+/** Progress of the removal of a deleted context: numbers of completely removed rows. */
 export interface ContextRemoval {
   readonly contextId: string;
   /** Slug of the context before it was deleted. */
@@ -81,7 +78,7 @@ export interface ContextRemoval {
   readonly instances: number;
   /** Rows of all kinds that this step removed. */
   readonly removed: number;
-  /** Whether the context itself is gone too, and nothing of it is left. */
+  /** Whether the context itself is removed too, without any remains. */
   readonly done: boolean;
 }
 
@@ -90,8 +87,8 @@ type RemovalRow = Record<'context_id' | 'slug' | 'history' | 'links' | 'instance
 };
 
 /**
- * Takes one step of the removal of a deleted context of some workspace, the one that was left alone longest; undefined where none is to be removed
- * now. Contexts are removed side by side, each by one process at a time; a process that dies loses no more than its step.
+ * Takes one step of the removal of a deleted context of any workspace, the one with the longest pause; undefined if none is due. Contexts
+ * are removed in parallel, each by one process at a time; a process that dies loses only its step.
  */
 export const removeContextStep = async (
   database: Pick<Database, 'lookUp'>,
@@ -108,7 +105,7 @@ export const removeContextStep = async (
 
 const FORGET = /* sql */ `select forget_stale_tickets(cast(:most as integer)) as forgotten`;
 
-/** Takes away tickets whose holders are gone; answers how many. */
+/** Removes tickets of dead holders; answers how many. */
 export const forgetStaleTickets = async (database: Pick<Database, 'lookUp'>, most: number): Promise<number> => {
   const [row] = await database.lookUp<{ forgotten: string }>(FORGET, { most });
   return Number(row?.forgotten ?? 0);

@@ -1,17 +1,17 @@
 import { contextLimits, type ExecutionRecord, ServiceError } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 
-/** Values by the name of their fact; JSON. */
+/** JSON values by the name of their fact. */
 export type StoredFacts = Readonly<Record<string, unknown>>;
 export type StoredExecutions = Readonly<Record<string, ExecutionRecord>>;
 
-/** How far the cascade of a change of an instance has come (C115). */
+/** Progress of the cascade of a change of an instance (C115). */
 export interface ReaderPass {
   /** Fingerprint of the facts whose readers are re-evaluated. */
   readonly fingerprint: string;
   /** Whether every reader was re-evaluated. */
   readonly done: boolean;
-  /** The relationship under way, and the last reader that was re-evaluated. */
+  /** The current relationship, and the last reader that was re-evaluated. */
   readonly relationshipId?: string;
   readonly after?: string;
 }
@@ -59,7 +59,7 @@ const instanceColumns = `${stateColumns}, i.created_at, i.updated_at`;
 /** Condition of instances that have not expired by the clock of the database (C106). */
 export const alive = '(i.expires_at is null or i.expires_at > clock_timestamp())';
 
-/** Limits a table of instances to the ids of the statement, beside a join with them, so that the index can be asked for those alone. */
+/** Limits a table of instances to the ids of the statement, in addition to a join with them, so that the index is searched only for those. */
 export const among = (table: string): string => `${table}.instance_id = any (cast(:ids as text[]))`;
 
 export const toInstanceState = (row: StateRow): InstanceState => ({
@@ -93,10 +93,10 @@ export const findInstances = async (
   return rows.map(toInstanceRecord);
 };
 
-/** Which instances are wanted. */
+/** Selects instances. */
 interface InstanceFilters {
   readonly prefix?: string | undefined;
-  /** The facts that an instance needs, and whether those are wanted that have all of them. */
+  /** The required facts, and whether to list the instances that have all of them or the others. */
   readonly completeness?:
     | { readonly required: readonly string[]; readonly defaulted: readonly string[]; readonly complete: boolean }
     | undefined;
@@ -120,7 +120,7 @@ const LIST = /* sql */ `
   order by i.instance_id
   limit :limit`;
 
-/** Instances of a context in the order of their ids. Throws `invalid_request` for a strange cursor. */
+/** Instances of a context in the order of their ids. Throws `invalid_request` for a foreign cursor. */
 export const listInstances = async (
   transaction: Transaction,
   contextId: string,
@@ -144,16 +144,16 @@ export const listInstances = async (
 };
 
 const LAST_CHARACTER = 0x10ffff;
-/** No id has this many characters that take two UTF-16 units each. */
+/** No id has this many characters of two UTF-16 units each. */
 const BEHIND_ALL_IDS = String.fromCodePoint(LAST_CHARACTER).repeat(contextLimits.instanceIdLength);
 
-/** The first text, in the order of bytes, behind all ids that begin with a prefix: a range of the index, whatever the planner knows of the prefix. */
+/** The first text, in byte order, after all ids with a prefix: gives a range of the index, whatever the planner knows about the prefix. */
 const endOfPrefix = (prefix: string): string => {
   const characters = [...prefix];
   for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
     const code = last.codePointAt(0) ?? LAST_CHARACTER;
     if (code === LAST_CHARACTER) continue;
-    // Surrogates are no characters of the database.
+    // Surrogates are not characters in the database.
     return characters.join('') + String.fromCodePoint(code === 0xd7ff ? 0xe000 : code + 1);
   }
   return BEHIND_ALL_IDS;
@@ -166,7 +166,7 @@ const readIdCursor = (cursor: string): string => {
     const parsed = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as { after?: unknown } | null;
     if (typeof parsed?.after === 'string' && !parsed.after.includes('\0')) return parsed.after;
   } catch {
-    // As strange as any other.
+    // Treated like any foreign cursor.
   }
   throw new ServiceError('invalid_request', 'The parameter "cursor" is not one that this list has answered.', {
     problems: [{ path: '/cursor', message: 'must be the next_cursor of an earlier page' }],
@@ -190,7 +190,7 @@ const HOLDS = /* sql */ `
     where i.context_id = cast(:context as uuid) and i.facts -> fact is not null and i.facts -> fact <> 'null'
   )`;
 
-/** Whether a context has instances at all, and which of the named facts some of them hold. */
+/** Whether a context has instances, and which of the named facts some of them have. */
 export const findHeldFacts = async (
   transaction: Transaction,
   contextId: string,
@@ -209,13 +209,13 @@ const SET_PASS = /* sql */ `
   from unnest(cast(:ids as text[]), cast(:passes as text[]), cast(:versions as bigint[])) as p (instance_id, pass, version)
   where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = p.instance_id and i.version = p.version`;
 
-/** How far the cascade of one version of an instance has come. */
+/** Progress of the cascade of one version of an instance. */
 interface PassOfVersion {
   readonly version: number;
   readonly pass: ReaderPass;
 }
 
-/** Saves how far the cascades of instances have come (C115); an instance that was written meanwhile is left to its writer. */
+/** Saves the progress of the cascades of instances (C115); an instance that was written meanwhile is left to its writer. */
 export const saveReaderPasses = async (
   transaction: Transaction,
   contextId: string,

@@ -2,7 +2,7 @@ import { query, type Transaction } from '../connection/query';
 import { together } from '../connection/together';
 import { alive, among, type StoredFacts } from './instances';
 
-/** Which instance a foreign key names; null: none. */
+/** The instance that a foreign key names; null: none. */
 export interface LinkWrite {
   readonly instanceId: string;
   readonly fact: string;
@@ -22,7 +22,10 @@ const JOIN = /* sql */ `
   where w.target_id <> ''
   on conflict (context_id, instance_id, fact, target_id) do update set former = false where context_links.former`;
 
-/** Notes which instances foreign keys name now, whatever was noted before. What they named before stays as former, until {@link forgetFormerLinks} (C116). */
+/**
+ * Records the instances that foreign keys name now, replacing earlier ones. Those that they named before stay as former links, until {@link
+ * forgetFormerLinks} (C116).
+ */
 export const writeLinks = async (
   transaction: Transaction,
   contextId: string,
@@ -59,7 +62,7 @@ interface LinkQuery {
   readonly limit: number;
 }
 
-/** Ids that foreign keys of these instances name or named before, by instance, in order; `after` is the last one of the page before. */
+/** Ids that foreign keys of these instances name or named before, by instance, in order; `after` is the last pair of the previous page. */
 export const findLinkTargets = async (
   transaction: Transaction,
   { contextId, fact, instanceIds, after, limit }: LinkQuery & { readonly after: LinkEnds | undefined },
@@ -77,7 +80,7 @@ const HOLDERS = /* sql */ `
     and instance_id > cast(:after as text) collate "C"
   order by instance_id limit :limit`;
 
-/** Instances whose foreign key names one of these ids, in order; `after` is the last one of the page before, empty for the first. */
+/** Instances whose foreign key names one of these ids, in order; `after` is the last one of the previous page, empty for the first. */
 export const findLinkHolders = async (
   transaction: Transaction,
   { contextId, fact, instanceIds, after, limit }: LinkQuery & { readonly after: string },
@@ -95,10 +98,7 @@ const FORGET = /* sql */ `
       select i.version from context_instances i where i.context_id = l.context_id and i.instance_id = l.instance_id
     ), 0)`;
 
-/**
- * Forgets what foreign keys of instances named before; an instance that was written since this version keeps all of it. An instance that is gone has
- * the version 0.
- */
+/** Deletes the former links of instances; an instance that was written since this version keeps all of them. A deleted instance has the version 0. */
 export const forgetFormerLinks = async (
   transaction: Transaction,
   contextId: string,
@@ -108,7 +108,7 @@ export const forgetFormerLinks = async (
   await query(transaction, FORGET, { context: contextId, ...bindings });
 };
 
-/** Facts of an instance, derived ones among them, as far as they were asked for. */
+/** The requested facts of an instance, including derived ones. */
 interface NamedRecord {
   readonly instanceId: string;
   readonly facts: StoredFacts;
@@ -128,15 +128,15 @@ const NAMED = /* sql */ `
   from context_instances i
   where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[])) and i.version > 0 and ${alive}`;
 
-/** Which instances are wanted, and what of them. */
+/** Selects instances and their facts. */
 interface NamedQuery {
   readonly contextId: string;
   readonly ids: readonly string[];
-  /** Facts that are wanted; undefined: all. */
+  /** Requested facts; undefined: all. */
   readonly facts: readonly string[] | undefined;
 }
 
-/** Those of the instances that exist. */
+/** The existing ones among the instances. */
 export const findNamed = async (
   transaction: Transaction,
   { contextId, ids, facts }: NamedQuery,
@@ -146,7 +146,7 @@ export const findNamed = async (
   return rows.map(({ instance_id, facts: found }) => ({ instanceId: instance_id, facts: found }));
 };
 
-/** A fact that is wanted, with what stands where it was never given; null: nothing. */
+/** A requested fact with its default if it was never given; null: no default. */
 export interface WantedFact {
   readonly key: string;
   readonly defaultValue: unknown;
@@ -159,20 +159,20 @@ export interface RelatedPiecesQuery {
   readonly foreignKeyFact: string;
   /** Ids that foreign keys name. Distinct. */
   readonly ids: readonly string[];
-  /** Undefined: all that is stored, without defaults. */
+  /** Undefined: all stored facts, without defaults. */
   readonly facts: readonly WantedFact[] | undefined;
-  /** Links that one statement follows at most. */
+  /** Largest number of links that one statement follows. */
   readonly most: number;
-  /** Bound of the bytes of one instance's related data; the rest may be left out. Default: no bound. */
+  /** Largest size of one instance's related data, bytes; the rest may be left out. Default: no bound. */
   readonly mostBytesOfEach?: number | undefined;
 }
 
-/** Some of the instances that are related to one, in the order of their ids. */
+/** Some of the related instances of one instance, in the order of their ids. */
 export interface RelatedPiece {
   readonly ofId: string;
-  /** Facts of each, derived ones among them: those that are wanted, null where there is none, or all. */
+  /** Facts of each, including derived ones: all facts, or the requested ones with null for missing ones. */
   readonly related: readonly StoredFacts[];
-  /** Bytes of the selected data, as JSON. */
+  /** Size of the selected data as JSON, bytes. */
   readonly bytes: number;
 }
 
@@ -184,8 +184,8 @@ const LINKS = /* sql */ `
   limit :most`;
 
 /**
- * A row for each target: what is wanted of its instances as one JSON text, which costs far less to read than a row for each. Each instance is looked
- * up by its key: left to itself, a database without statistics reads the whole context for every page.
+ * A row for each target, with the requested data of its instances as one JSON text, which costs far less to read than a row per instance.
+ * Each instance is looked up by its key: without this, a database without statistics reads the whole context for every page.
  */
 const piecesOf = (wanted: string): string => /* sql */ `
   with page as materialized (${LINKS})
@@ -210,13 +210,13 @@ interface PieceRow {
   readonly last: string;
   readonly links: number;
   readonly bytes: number;
-  /** Facts, or the values of the wanted ones. */
+  /** Facts, or the values of the requested ones. */
   readonly found: readonly (StoredFacts | readonly unknown[])[] | null;
 }
 
 /**
- * Related instances that exist, by what they are related to. Nothing is held beyond the links of one statement, however many there are, and time
- * is linear in them. Each statement sees what is committed when it begins.
+ * Existing related instances, by the instance that they are related to. Memory is bounded by the links of one statement, and time is linear
+ * in the number of links. Each statement sees the data committed when it starts.
  */
 export async function* findRelatedPieces(
   transaction: Transaction,
@@ -230,7 +230,7 @@ export async function* findRelatedPieces(
   let ofFirst = 0;
   while (open.length > 0) {
     const [first = ''] = open;
-    // Within a target there are only its own links, so that the index is entered where the page before ended.
+    // A page within a target contains only its own links, so that the index scan starts at the end of the previous page.
     const rows = await query<PieceRow>(transaction, sql, { ...fixed, ids: after === '' ? open : [first], after });
     for (const { target_id: ofId, found, bytes } of rows) yield { ofId, related: (found ?? []).map(toFacts), bytes };
     const last = rows.at(-1);
@@ -261,8 +261,8 @@ const factsReader =
   (facts: readonly WantedFact[] | undefined) =>
   (found: StoredFacts | readonly unknown[]): StoredFacts =>
     facts === undefined || !Array.isArray(found)
-      ? (found as StoredFacts) // what was not asked for by fact is whole
+      ? (found as StoredFacts) // without requested facts, all are returned
       : Object.fromEntries(facts.map(({ key }, index): [string, unknown] => [key, found[index]]));
 
-/** The order of the database's ids: that of their bytes. */
+/** The order of ids in the database: byte order. */
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

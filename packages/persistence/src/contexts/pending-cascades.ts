@@ -2,18 +2,18 @@ import { type Database } from '../connection/database';
 import { query, type Transaction } from '../connection/query';
 import { among } from './instances';
 
-/** How far a cascade has come: the relationship under way, and the last reader that was re-evaluated. */
+/** Progress of a cascade: the current relationship, and the last reader that was re-evaluated. */
 interface CascadeProgress {
   readonly relationshipId: string;
   readonly after: string;
 }
 
-/** An instance of some workspace whose readers must still be re-evaluated; it may be gone (ADR 30). Its row is in `context_untold`. */
+/** An instance of any workspace whose readers must still be re-evaluated; it may be deleted (ADR 30). Its row is in `context_untold`. */
 export interface PendingCascade {
   readonly workspaceId: string;
   readonly contextId: string;
   readonly instanceId: string;
-  /** A new one with each change that requires a cascade. */
+  /** A new id with each change that requires a cascade. */
   readonly mark: string;
   readonly progress: CascadeProgress | undefined;
 }
@@ -27,8 +27,8 @@ const MARK = /* sql */ `
   returning instance_id, mark`;
 
 /**
- * Marks instances whose readers must be re-evaluated, which the caller does while the lease lasts; answers the mark of each. To be called by
- * the transaction that makes it so.
+ * Marks instances whose readers must be re-evaluated, which the caller does within the lease; answers the mark of each. Called in the
+ * transaction of the change.
  */
 export const markPendingCascades = async (
   transaction: Transaction,
@@ -51,7 +51,7 @@ interface TakenRow {
   readonly progress: CascadeProgress | null;
 }
 
-/** Takes pending cascades of all workspaces whose lease has run out, the oldest first. The lease is doubled with each attempt, up to 64 times. */
+/** Takes pending cascades of all workspaces whose lease has expired, the oldest first. The lease is doubled with each attempt, up to 64 times. */
 export const takePendingCascades = async (
   database: Pick<Database, 'lookUp'>,
   { leaseMs, most }: { readonly leaseMs: number; readonly most: number },
@@ -68,7 +68,7 @@ const SAVE = /* sql */ `
   from unnest(cast(:ids as text[]), cast(:marks as bigint[]), cast(:progresses as text[])) as p (instance_id, mark, progress)
   where u.context_id = cast(:context as uuid) and ${among('u')} and u.instance_id = p.instance_id and u.mark = p.mark`;
 
-/** Saves how far pending cascades have come; an instance with a newer mark is left as it is. */
+/** Saves the progress of pending cascades; an instance with a newer mark is unchanged. */
 export const savePendingProgress = async (
   transaction: Transaction,
   contextId: string,
@@ -103,7 +103,7 @@ const VERSIONS = /* sql */ `
   select instance_id, version from context_instances
   where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[]))`;
 
-/** Versions of instances, expired ones too; those that are not there are left out. */
+/** Versions of instances, including expired ones; missing instances are left out. */
 export const findVersions = async (
   transaction: Transaction,
   contextId: string,

@@ -1,6 +1,6 @@
 import { query, type Transaction } from '../connection/query';
 
-/** Who waits for instances of a context: the operation whose flow asks for them. */
+/** A waiter for instances of a context: the operation whose flow requests them. */
 interface WaitingOperation {
   /** A UUID. */
   readonly operationId: string;
@@ -8,16 +8,16 @@ interface WaitingOperation {
   readonly instanceIds: readonly string[];
 }
 
-/** An instance for which an operation waits that, directly or through others, waits for itself. */
+/** An instance awaited by an operation that, directly or through others, waits for itself. */
 interface WaitingCircle {
   readonly instanceId: string;
-  /** Whether the operation belongs to the youngest of those that wait for each other, which gives way. */
+  /** Whether the operation belongs to the youngest one in the circle, which gives way. */
   readonly givesWay: boolean;
 }
 
 /**
- * An operation waits for those that it is the parent of, and for those that hold an instance for which somebody waits on its behalf. `reached` are
- * those that the asking one waits for, `reaching` those that wait for it; what is both stands in a circle with it.
+ * An operation waits for its child operations, and for the holders of instances that others await on its behalf. `reached` are the
+ * operations that the given one waits for, `reaching` those that wait for it; an operation in both is in a circle with it.
  */
 const FIND = /* sql */ `
   with recursive reached (operation_id) as (
@@ -59,8 +59,8 @@ const FIND = /* sql */ `
   order by i.instance_id limit 1`;
 
 /**
- * Finds out whether an operation waits for itself; undefined where it does not. The youngest is the one whose first operation, that which no flow of another
- * one began, was admitted last by the clock of the database; of two at one time the one of the greater id.
+ * Detects whether an operation waits for itself; undefined if it does not. The youngest is the one whose root operation, the one that no
+ * flow started, was admitted last by the clock of the database; at the same time, the one with the greater id.
  */
 export const findWaitingCircle = async (
   transaction: Transaction,

@@ -10,15 +10,15 @@ export interface InstanceWrite {
   readonly instanceId: string;
   readonly facts: StoredFacts;
   readonly derived: StoredFacts;
-  /** Undefined: those that it has; a row that starts anew has none. */
+  /** Undefined: unchanged; a row that starts anew has none. */
   readonly executions?: StoredExecutions | undefined;
-  /** Whether the row starts anew: its creation is now. */
+  /** Whether the row starts anew: it is created now. */
   readonly isNew: boolean;
 }
 
 interface WriteOptions {
   readonly contextId: string;
-  /** Seconds after which the instances expire; null: never. Undefined: they expire when they would have (C105). */
+  /** Lifetime of the instances, seconds; null: unlimited. Undefined: the expiry is unchanged (C105). */
   readonly ttlSeconds: number | null | undefined;
 }
 
@@ -32,9 +32,9 @@ export interface WrittenInstance extends WrittenRow {
 /** An admission of instances to one operation. */
 export interface Admission {
   readonly operationId: string;
-  /** How long the operation may be silent before others take it over, ms. */
+  /** Time without a renewal after which other processes take over the operation, ms. */
   readonly leaseMs: number;
-  /** The operation that runs the flow whose node asked for this one; undefined where no flow did. */
+  /** The operation that runs the flow whose node requested this one; undefined if no flow did. */
   readonly parentId?: string | undefined;
 }
 
@@ -49,8 +49,8 @@ interface ReturnedRow {
 }
 
 /**
- * New states are one object by the ids of instances, and each row looks itself up in it. A join with a list would be plainer; but as long as the
- * database has no statistics of the table, it takes the rows for one and compares each with each element of the list (ADR 21).
+ * New states are one object by the ids of instances, and each row looks itself up in it. A join with a list would be simpler; but without
+ * statistics of the table, the database plans for a single row and compares each row with each element of the list (ADR 21).
  */
 const WRITE = (admission: string, condition: string): string => /* sql */ `
   update context_instances i set
@@ -92,7 +92,7 @@ const ADMIT = /* sql */ `
   )
   select * from admitted`;
 
-/** Whoever lost the fence writes nothing (C142); the operation ends with its holder. */
+/** A holder that lost the fence writes nothing (C142); the operation ends with its holder. */
 const WRITE_BACK = /* sql */ `
   with written as (
     ${WRITE('operation_id = null', FENCED)}
@@ -101,10 +101,10 @@ const WRITE_BACK = /* sql */ `
   )
   select * from written`;
 
-/** A statement carries this many characters of facts, or one instance: no JSON object of the database holds 256 MiB. */
+/** Largest size of the facts of one statement with several instances, characters: a JSON object of the database must be below 256 MiB. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
-/** Writes that go together, by their ids and as one JSON object. */
+/** Writes of one statement, by their ids and as one JSON object. */
 interface WriteGroup {
   readonly ids: string[];
   readonly writes: string[];
@@ -148,8 +148,8 @@ const bindingsOf = ({ contextId, ttlSeconds }: WriteOptions) => ({
 });
 
 /**
- * Writes free instances whose rows this transaction holds; with an admission they become busy with that operation in the same statement (C141).
- * Throws `payload_too_large` for an instance of more than 64 MiB.
+ * Writes free instances whose rows this transaction holds; with an admission they become busy with that operation in the same statement
+ * (C141). Throws `payload_too_large` for an instance of more than 64 MiB.
  */
 export const writeInstances = (
   transaction: Transaction,
@@ -163,7 +163,7 @@ export const writeInstances = (
 };
 
 /**
- * Writes what an operation made of its instances, frees them and ends the operation; answers those that it still held (C142). Throws
+ * Writes the results of an operation on its instances, frees them and ends the operation; answers those that it still held (C142). Throws
  * `payload_too_large` for an instance of more than 64 MiB.
  */
 export const writeBackInstances = (
@@ -208,8 +208,8 @@ interface MergedRow {
 }
 
 /**
- * Free rows whose line is empty and that have not expired; others are left to the line. So are rows of which some asset that was bound once owns a fact
- * that is given: what assets own is changed there.
+ * Free rows with an empty queue that have not expired; others are left to the queue. So are rows in which an asset that was once bound owns
+ * a given fact: facts that assets own are changed there.
  */
 const MERGE_DIRECTLY = /* sql */ `
   insert into context_instances as i (context_id, instance_id, facts, version, expires_at)
@@ -230,8 +230,8 @@ const MERGE_DIRECTLY = /* sql */ `
     cast(pg_current_xact_id() as text) as transaction_id`;
 
 /**
- * Merges records into instances in one statement (C140), for contexts of which nothing has to be computed: no formula, history, link or asset. Ids are
- * distinct. Answers what was merged; busy and expired instances are not. Throws `payload_too_large`.
+ * Merges records into instances in one statement (C140), for contexts without formulas, history, links and assets. Ids are distinct.
+ * Answers the merged instances; busy and expired ones are skipped. Throws `payload_too_large`.
  */
 export const mergeDirect = async (
   transaction: Transaction,
@@ -261,7 +261,7 @@ export const mergeDirect = async (
 const CHECK_VIOLATION = '23514';
 const LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** Runs a write of instances. Throws `payload_too_large` where the table refuses one of more than 64 MiB. */
+/** Runs a write of instances. Throws `payload_too_large` if the table refuses one of more than 64 MiB. */
 const refuseTooLarge = async <T>(write: () => Promise<T>): Promise<T> => {
   try {
     return await write();

@@ -2,7 +2,7 @@ import { ServiceError } from '@decision/contracts';
 import { type Database } from '../connection/database';
 import { DatabaseFault } from '../connection/translate-error';
 
-/** The days, `YYYY-MM-DD` in UTC, that the log of decisions has a partition for. */
+/** The days, `YYYY-MM-DD` in UTC, for which the decision log has a partition. */
 export const listDecisionDays = async (database: Pick<Database, 'lookUp'>): Promise<ReadonlySet<string>> => {
   const rows = await database.lookUp<{ day: string }>(
     `select to_char(day, 'YYYY-MM-DD') as day from decision_log_days()`,
@@ -10,12 +10,12 @@ export const listDecisionDays = async (database: Pick<Database, 'lookUp'>): Prom
   return new Set(rows.map(({ day }) => day));
 };
 
-/** Makes the partition of a day where it is missing; it may be at most 8 days ahead. Throws `database_unavailable` where a lock is not to be had. */
+/** Creates the missing partition of a day, at most 8 days ahead. Throws `database_unavailable` if a lock cannot be obtained. */
 export const makeDecisionDay = async (database: Pick<Database, 'lookUp'>, day: string): Promise<void> => {
   await database.lookUp('select make_decision_log_day(cast(:day as date))', { day });
 };
 
-/** Drops the oldest partition that ends before a day; answers its day, null where there is none. Throws as {@link makeDecisionDay}: try again later. */
+/** Drops the oldest partition that ends before a day; answers its day, null if there is none. Throws as {@link makeDecisionDay}: try again later. */
 export const dropDecisionDay = async (database: Pick<Database, 'lookUp'>, before: string): Promise<string | null> => {
   const sql = `select to_char(drop_decision_log_day(cast(:before as date)), 'YYYY-MM-DD') as day`;
   const [row] = await database.lookUp<{ day: string | null }>(sql, { before });
@@ -25,10 +25,10 @@ export const dropDecisionDay = async (database: Pick<Database, 'lookUp'>, before
 const NO_PARTITION = '23514';
 const VALUES = /^(22|54)/;
 
-/** Whether a batch was refused because a day of it has no partition any more. */
+/** Whether a batch was refused because one of its days no longer has a partition. */
 export const lacksDecisionDay = (error: unknown): boolean => sqlStateOf(error) === NO_PARTITION;
 
-/** Whether a batch was refused because the database cannot hold a record of it, and will not later either. */
+/** Whether a batch was refused because the database cannot store one of its records, now or later. */
 export const refusesDecisions = (error: unknown): boolean => VALUES.test(sqlStateOf(error) ?? '');
 
 const sqlStateOf = (error: unknown): string | undefined =>

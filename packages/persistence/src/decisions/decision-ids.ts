@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { type DecisionRecord } from '@decision/decision-logs';
 
-/** Digits of an id that say when the request came. */
+/** Digits of an id that encode the arrival of the request. */
 const TIME_DIGITS = 12;
 
 /**
- * Id of a decision: of what came in one request, a list has one. It begins with the milliseconds of the request's arrival, and the rest follows
- * from the name of the message, or of the list: it is the same whenever the decision is told of again. A UUID of version 8.
+ * Id of a decision; all items of a list in one request share it. It starts with the milliseconds of the request's arrival, and the rest
+ * follows from the name of the message, or of the list: it is the same for every delivery of the decision. A UUID of version 8.
  */
 export const decisionIdOf = (record: DecisionRecord): string => {
   const digits = hash('sha256', nameOf(record)).slice(0, 18);

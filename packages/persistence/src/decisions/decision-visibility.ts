@@ -1,7 +1,7 @@
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 
-/** What an access sees of what decisions name. */
+/** The visible part of the names in decisions. */
 interface SeenNames {
   /** Ids of rules and flows. */
   readonly assets: readonly string[];
@@ -10,7 +10,7 @@ interface SeenNames {
   readonly flows: readonly string[];
 }
 
-/** What the transaction's access sees; for stores of decisions that know no row-level security. */
+/** The names that the transaction's access sees; for stores of decisions without row-level security. */
 export const findSeenNames = async (transaction: Transaction): Promise<SeenNames> => {
   const [seen] = await query<SeenNames>(
     transaction,
@@ -23,8 +23,9 @@ export const findSeenNames = async (transaction: Transaction): Promise<SeenNames
 };
 
 /**
- * The trace of a flow names what the flow runs: an access that is restricted reads it where it sees all of that. Flows whose nodes read or write
- * instances say in it what they found there; those traces are for accesses without restriction alone. `version` and `asset` are expressions.
+ * The trace of a flow names the assets that the flow runs: a restricted access reads it only if it sees all of them. Traces of flows whose
+ * nodes read or write instances contain the data found there; only an unrestricted access reads those. `version` and `asset` are
+ * expressions.
  */
 export const seesWholeFlow = (version: string, asset: string): string => /* sql */ `(
     ${asset} is not null
@@ -42,7 +43,7 @@ export const seesWholeFlow = (version: string, asset: string): string => /* sql 
     )
   )`;
 
-/** Of versions of flows, those whose traces the transaction's access may read. */
+/** The flow versions, among these, whose traces the transaction's access may read. */
 export const findReadableTraces = async (
   transaction: Transaction,
   versionIds: readonly string[],

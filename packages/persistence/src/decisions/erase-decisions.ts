@@ -2,8 +2,8 @@ import { asAdministrator } from '../connection/administrator';
 import { timeOfDecisionId } from '@decision/decision-logs';
 
 /**
- * Erases decisions of a workspace from the log table, with the rights of the URL's user, who must be the owner of the database. Answers how many
- * inputs were erased: 0 where the table no longer has them, or the user may not see them.
+ * Erases decisions of a workspace from the log table, with the rights of the URL's user, who must be the owner of the database. Answers how
+ * many inputs were erased: 0 if the table no longer has them, or the user may not see them.
  */
 export const eraseDecisions = (url: string, workspaceId: string, ids: readonly string[]): Promise<number> =>
   asAdministrator(url, async (client) => {

@@ -15,7 +15,10 @@ const SORTED_BY: Readonly<Record<Exclude<DecisionSort, 'time'>, { readonly sql: 
   type: { sql: 'min(kind)', type: 'text' },
 };
 
-/** Limits that statements name. A plan that is kept knows of a limit only what its text says; those in between take the next one and stop earlier. */
+/**
+ * Limits in the text of statements. A prepared plan knows a limit only from its text; a limit in between uses the next larger one and stops
+ * earlier.
+ */
 const NAMED_LIMITS = [11, 101, 1_001];
 
 /** A statement that finds decisions, with the order of its rows. */
@@ -23,7 +26,7 @@ interface FindingSql extends SqlCondition {
   readonly orderBy: string;
 }
 
-/** Finds decisions: columns `id`, `decided_at`, `key` (what is sorted by beside the time) and `characters`. */
+/** Finds decisions: columns `id`, `decided_at`, `key` (the sort key besides the time) and `characters`. */
 export const findingSql = (
   filters: DecisionFilters,
   { sort, isDescending, after, limit }: DecisionOrder,
@@ -32,7 +35,7 @@ export const findingSql = (
   const direction = isDescending ? 'desc' : 'asc';
   const beyond = isDescending ? '<' : '>';
   const key = sort === 'time' ? undefined : SORTED_BY[sort];
-  // The id begins with the time, but the index begins with the time itself.
+  // The id starts with the time, but the index starts with the time itself.
   const ends = `(decided_at, id) ${beyond} (cast(:after_time as timestamptz), cast(:after_id as uuid))`;
   const start = after === undefined ? '' : ` and ${ends}`;
   const startOfKey =
@@ -60,7 +63,7 @@ export const findingSql = (
   };
 };
 
-/** How many decisions {@link findingSql} would find without a limit, a list counted once. */
+/** How many decisions {@link findingSql} would find without a limit; a list counts as one. */
 export const countDecisions = async (transaction: Transaction, filters: DecisionFilters): Promise<number> => {
   const { sql, bindings } = filterSql(filters);
   const [row] = await query<{ count: string }>(
@@ -71,7 +74,7 @@ export const countDecisions = async (transaction: Transaction, filters: Decision
   return Number(row?.count ?? 0);
 };
 
-/** The decision of an id, where there is one and the access sees it. */
+/** The decision of an id, if it exists and the access sees it. */
 export const findDecision = async (transaction: Transaction, id: string): Promise<FoundDecision | undefined> => {
   const lowered = id.toLowerCase();
   const decidedAt = timeOfDecisionId(lowered);
@@ -113,7 +116,10 @@ export const filterSql = (filters: DecisionFilters): SqlCondition => {
   };
 };
 
-/** One slug is found in the order of an index, so that a page ends where it is full; several, and ids, are found first and then ordered. */
+/**
+ * Rows of a single slug are found in the order of an index, so that a page stops when it is full; several slugs, and ids, are found first
+ * and then ordered.
+ */
 const ofKind = (kind: 'rule' | 'flow', names: readonly string[] | undefined): SqlCondition | undefined => {
   if (names === undefined) return undefined;
   const ids = names.filter(isUuid);

@@ -11,13 +11,13 @@ import { seesWholeFlow } from './decision-visibility';
 import { filterSql, findingSql } from './query-decisions';
 import { PLACE_COLUMNS, searchSql, type SqlCondition } from './search-sql';
 
-/** An item of a decision; of a decision that is not read there is one row, whose other columns are null. */
+/** An item of a decision; a decision that is not read has one row, whose other columns are null. */
 interface ItemRow {
   readonly id: string;
   readonly decided_at: Date;
   readonly key: string | number | null;
   readonly found_characters: string;
-  /** Place in the order that was asked for, from 1 on. */
+  /** Position in the requested order, from 1. */
   readonly rank: string;
   readonly is_read: boolean;
   readonly message_id: string;
@@ -54,9 +54,9 @@ const VISIBLE_TRACE = /* sql */ `case when app_is_unrestricted() or ${seesWholeF
 )} then path_trace end`;
 
 /**
- * Reads the items of decisions that `found` finds: its columns are `id`, `decided_at`, `key`, `characters`, `rank` and `is_read`. The bounds
- * of time are stated again, so that days which cannot hold an item are not even planned for; `offset 0` keeps the planner from reading whole days for
- * a join.
+ * Reads the items of the decisions that `found` finds: its columns are `id`, `decided_at`, `key`, `characters`, `rank` and `is_read`. The
+ * bounds of time are repeated, so that days which cannot contain an item are not even planned for; `offset 0` keeps the planner from
+ * reading whole days for a join.
  */
 const itemsSql = (found: string, filters: DecisionFilters, withTraces: boolean): SqlCondition => {
   const condition = filterSql(filters);
@@ -90,7 +90,7 @@ const itemsSql = (found: string, filters: DecisionFilters, withTraces: boolean):
   };
 };
 
-/** Reads the items of decisions that were found, in the order of their positions; at most `characters` of all together, beside the first item of each. */
+/** Reads the items of the found decisions, in the order of their positions; at most `characters` in total, plus the first item of each. */
 export const readDecisions = async (
   transaction: Transaction,
   found: readonly FoundDecision[],

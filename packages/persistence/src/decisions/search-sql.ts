@@ -1,17 +1,17 @@
 import { type Comparison, type Literal, type Search, type SearchField } from '@decision/decision-logs';
 import { type Bindings } from '../connection/query';
 
-/** A condition on rows of `decision_log`, with the values of its names. It is true or false, never null. */
+/** A condition on rows of `decision_log`, with its bindings. It is true or false, never null. */
 export interface SqlCondition {
   readonly sql: string;
   readonly bindings: Bindings;
 }
 
-/** The context of a run, and its instance, for those who see the context. */
+/** The context of a run, and its instance, if the access sees the context. */
 const whereContextIsSeen = (column: string): string =>
   `(case when (select app_is_unrestricted()) or context_slug in (select contexts.slug from contexts) then ${column} end)`;
 
-/** Where an operation ran, as the access may know it. */
+/** Where an operation ran, as far as the access may see it. */
 export const PLACE_COLUMNS = {
   context: whereContextIsSeen('context_slug'),
   instance: whereContextIsSeen('instance'),
@@ -35,8 +35,8 @@ const COLUMNS = {
 const isNumeric = (column: string): boolean => column === COLUMNS.status || column === COLUMNS.duration;
 
 /**
- * Compiles a search to SQL that means what `matches` of `packages/decision-logs` does. Everything that was written in the search is a bound value:
- * also the names of a path, which are quoted within the text of a path expression. `prefix` begins the names of the values.
+ * Compiles a search to SQL with the meaning of `matches` in `packages/decision-logs`. Everything from the text of the search is a bound
+ * value: also the names of a path, which are quoted within the text of a path expression. `prefix` starts the names of the bindings.
  */
 export const searchSql = (search: Search, prefix: string): SqlCondition => {
   const values: string[] = [];
@@ -45,7 +45,7 @@ export const searchSql = (search: Search, prefix: string): SqlCondition => {
   return { sql, bindings: Object.fromEntries(values.map((value, index) => [`${prefix}${index + 1}`, value])) };
 };
 
-/** Takes a value and answers the name that stands for it. */
+/** Binds a value and answers its name. */
 type Bind = (value: string) => string;
 
 const conditionOf = (search: Search, bind: Bind): string => {
@@ -85,7 +85,7 @@ const containsIn = (column: string, value: Literal, bind: Bind): string => {
 
 type PathField = Extract<SearchField, { readonly path: readonly string[] }>;
 
-/** A path expression in lax mode: lists on the way count as their items. */
+/** A path expression in lax mode: lists along the path stand for their items. */
 const pathOf = ({ path }: PathField): string => `lax $${path.map((name) => `.${JSON.stringify(name)}`).join('')}`;
 
 const comparesAt = (field: PathField, operator: string, value: Literal, bind: Bind): string => {
@@ -100,7 +100,7 @@ const comparesAt = (field: PathField, operator: string, value: Literal, bind: Bi
   return `coalesce(jsonb_path_exists(${field.of}, cast(${path} as jsonpath), cast(${variables} as jsonb), true), false)`;
 };
 
-/** Whether a value that a path expression finds is the number, or a text that holds the text. */
+/** Whether a path expression finds the number, or a text that contains the text. */
 const containedIn = (document: string, path: string, value: Literal, bind: Bind): string => {
   const text = `jsonb_typeof(found) = 'string' and position(lower(${bind(value.text)} collate "C") in lower((found #>> '{}') collate "C")) > 0`;
   const number =
@@ -113,11 +113,11 @@ const containedIn = (document: string, path: string, value: Literal, bind: Bind)
 const containsAt = (field: PathField, value: Literal, bind: Bind): string =>
   containedIn(field.of, `${pathOf(field)}[*][*][*]`, value, bind);
 
-/** Text that JSON writes as it is, and so is part of the document's text wherever a value holds it. */
+/** Text that JSON does not escape, and so appears unchanged in the document's text if a value contains it. */
 const PLAIN = /^[^"\\\u0000-\u001f\u007f]*$/;
 const PLAIN_NUMBER = /^[1-9]\d*$/;
 
-/** Looking into every value is costly: the text of the document is asked first, where that can be done. */
+/** Searching every value is expensive: if possible, the text of the document is searched first. */
 const wordOf = (word: Literal, bind: Bind): string => {
   const isPlain = word.number === undefined ? PLAIN.test(word.text) : PLAIN_NUMBER.test(word.number);
   const standsIn = (document: string): string => {

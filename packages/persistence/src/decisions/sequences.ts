@@ -22,7 +22,7 @@ const NOTE = /* sql */ `
   on conflict (workspace_id, producer, minute) do update set
     seen = known.seen + excluded.seen, next = greatest(known.next, excluded.next), ended = known.ended or excluded.ended`;
 
-/** Notes which messages have arrived, of one workspace. The same may be noted again. */
+/** Records which messages of one workspace have arrived. Idempotent. */
 export const noteSequences = async (transaction: Transaction, counts: readonly ProducerCount[]): Promise<void> => {
   const minutes = [...byMinute(counts).values()];
   if (minutes.length === 0) return;
@@ -49,7 +49,7 @@ const byMinute = (counts: readonly ProducerCount[]): ReadonlyMap<string, Counted
   return minutes;
 };
 
-/** Numbers as the database writes sets of ranges. */
+/** Numbers in the database's notation for sets of ranges. */
 const multirangeOf = (sequences: ReadonlySet<number>): string => {
   const ranges: [number, number][] = [];
   for (const sequence of [...sequences].sort((a, b) => a - b)) {
@@ -61,8 +61,8 @@ const multirangeOf = (sequences: ReadonlySet<number>): string => {
 };
 
 /**
- * What lies between two messages of a producer that have arrived, or between the last of them and how far the producer said that it had counted. What
- * was decided shortly before now may still be on its way. A producer that has been silent for long has ended.
+ * The gaps between two received messages of a producer, or between the last of them and the count that the producer reported. Decisions
+ * made shortly before now may still be in transit. A producer that has been silent for long has ended.
  */
 const MISSING = /* sql */ `
   with asked as (
@@ -141,7 +141,7 @@ export const findMissingMessages = async (
   }));
 };
 
-/** Forgets which messages arrived before a moment, at most `most` rows; answers how many. */
+/** Deletes the records of messages that arrived before a moment, at most `most` rows; answers how many. */
 export const forgetSequences = async (
   database: Pick<Database, 'lookUp'>,
   before: string,

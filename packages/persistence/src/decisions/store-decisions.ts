@@ -6,7 +6,7 @@ import { isUuid } from '../connection/uuid';
 import { decisionIdOf } from './decision-ids';
 import { noteSequences } from './sequences';
 
-/** Every connection has its own; rows go with the transaction. A copy into a table with row security is refused, and knows no conflicts. */
+/** One table per connection; its rows are deleted at commit. A copy into a table with row security is refused, and does not support conflicts. */
 const BATCH_TABLE = /* sql */ `
   create temporary table if not exists decision_batch (
     decided_at timestamptz, id uuid, message_id text, item integer, is_of_list boolean, asset_id uuid, kind text, slug text, selector text, version_id text,
@@ -17,7 +17,10 @@ const BATCH_TABLE = /* sql */ `
 
 const COPY = /* sql */ `copy pg_temp.decision_batch from stdin`;
 
-/** What a flow says of itself in an answer says more than some who see the flow may know; the trace is kept beside it, and hidden from them. */
+/**
+ * The explanation in a flow's answer may reveal more than every viewer of the flow may know; the trace is stored beside it, hidden from
+ * such viewers.
+ */
 const INSERT = /* sql */ `
   insert into decision_log (
     decided_at, id, message_id, item, is_of_list, asset_id, kind, slug, selector, version_id, context_slug, instance, flow_slug, key_id,
@@ -36,16 +39,17 @@ const INSERT = /* sql */ `
   on conflict do nothing
   returning 1`;
 
-/** How many of the records were new. */
+/** Counts of new and known records. */
 interface StoredDecisions {
   readonly stored: number;
-  /** That were there already. */
+  /** Records that existed already. */
   readonly repeated: number;
 }
 
 /**
- * Stores decisions of one workspace in one transaction, and which messages they came in; what is there already stays as it is. The days of all of them must have a partition (see
- * {@link makeDecisionDays}). Throws `database_unavailable`, and what {@link refusesDecisions} is true of where the database cannot hold one of them.
+ * Stores decisions of one workspace in one transaction, together with the messages that contained them; existing ones are unchanged. All
+ * their days must have a partition (see {@link makeDecisionDays}). Throws `database_unavailable`, and an error that {@link
+ * refusesDecisions} recognises if the database cannot store one of them.
  */
 export const storeDecisions = (
   database: Pick<Database, 'inWorkspace'>,
@@ -55,7 +59,7 @@ export const storeDecisions = (
 ): Promise<StoredDecisions> =>
   database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
     const stored = records.length === 0 ? 0 : await insertRecords(transaction, records);
-    // Last: others that note messages of the same producers wait until this transaction ends.
+    // Last: other writers of the same producers' messages wait until this transaction ends.
     await noteSequences(transaction, counts);
     return { stored, repeated: records.length - stored };
   });
@@ -111,7 +115,7 @@ const SPECIAL = /[\\\n\r\t]/g;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 const escaped = (text: string): string => text.replace(SPECIAL, (character) => ESCAPES[character] ?? character);
 
-/** A message that is set apart, with the place that it came from. */
+/** A quarantined message, with its origin. */
 export interface QuarantinedMessage {
   readonly topic: string;
   readonly partition: number;
@@ -122,9 +126,9 @@ export interface QuarantinedMessage {
   readonly payload: Uint8Array;
 }
 
-/** Bytes of a message that the quarantine keeps. */
+/** Bytes of a message that are quarantined. */
 const MOST_KEPT_BYTES = 1_048_576;
-/** Characters of a detail that it keeps. */
+/** Largest stored detail, characters. */
 const MOST_DETAIL = 500;
 
 const QUARANTINE = /* sql */ `
@@ -133,7 +137,7 @@ const QUARANTINE = /* sql */ `
     cast(:details as text[]), cast(:sizes as bigint[]), cast(:payloads as bytea[])
   )`;
 
-/** Keeps messages that could not be read, the first MiB of each. One that is there already stays as it is. */
+/** Stores unreadable messages, the first MiB of each. An existing one is unchanged. */
 export const quarantineDecisions = async (
   database: Pick<Database, 'lookUp'>,
   messages: readonly QuarantinedMessage[],
@@ -153,7 +157,7 @@ export const quarantineDecisions = async (
 
 const storable = (text: string): string => text.replace(/\0|\p{Surrogate}/gu, '\ufffd');
 
-/** Forgets messages that were set apart so many days ago, at most 1,000; answers how many. */
+/** Deletes messages that were quarantined at least so many days ago, at most 1,000; answers how many. */
 export const forgetQuarantined = async (database: Pick<Database, 'lookUp'>, days: number): Promise<number> => {
   const sql = 'select forget_quarantined_decisions(make_interval(days => cast(:days as integer)), 1000) as forgotten';
   const [row] = await database.lookUp<{ forgotten: string }>(sql, { days });

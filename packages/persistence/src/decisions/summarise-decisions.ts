@@ -27,7 +27,7 @@ interface SumsRow {
   readonly durations: readonly string[] | null;
 }
 
-/** Sums up the inputs that pass the filters, in all and by group, the latest and largest first. */
+/** Sums up the inputs that pass the filters, in total and by group, the latest and largest first. */
 export const summariseDecisions = async (
   transaction: Transaction,
   filters: DecisionFilters,

@@ -21,7 +21,7 @@ interface FolderFilters {
   readonly userGroup?: string | undefined;
 }
 
-/** Folders that a workspace may list at most. */
+/** Largest number of folders that a workspace may list. */
 const MAX_FOLDERS = 10_000;
 
 const LIST = /* sql */ `
@@ -31,7 +31,7 @@ const LIST = /* sql */ `
   order by name, id
   limit ${MAX_FOLDERS}`;
 
-/** The folders that are visible, by name; 10,000 at most. */
+/** The visible folders, by name; 10,000 at most. */
 export const listFolders = async (
   transaction: Transaction,
   { name, userGroup }: FolderFilters,
@@ -40,15 +40,15 @@ export const listFolders = async (
   return rows.map(toRecord);
 };
 
-/** A folder as it is to be; absent parts of one that exists stay as they are. */
+/** The desired state of a folder; absent parts of an existing one stay unchanged. */
 interface SavedFolder {
-  /** A UUID: the folder of this id is changed, or made under it. Without one the folder of this name and type is. */
+  /** A UUID: the folder of this id is changed, or created with it. Without an id, the folder of this name and type is. */
   readonly id?: string | undefined;
   readonly name: string;
   readonly description?: string | null | undefined;
-  /** `rule`, `flow` or `context`; a new folder is one of rules where it is not given. */
+  /** `rule`, `flow` or `context`; default for a new folder: `rule`. */
   readonly type?: string | undefined;
-  /** Groups of a new folder. A restricted access must name groups of its own, at least one. */
+  /** Groups of a new folder. A restricted access must name some of its own groups, at least one. */
   readonly newUserGroups: readonly string[];
 }
 
@@ -75,7 +75,7 @@ const INSERT = /* sql */ `
   values (coalesce(cast(:id as uuid), gen_random_uuid()), :name, :description, :type, cast(:user_groups as text[]))
   returning ${columns}`;
 
-/** Makes or changes a folder. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
+/** Creates or changes a folder. Throws `forbidden` if a restricted access names groups that it does not have, or none. */
 export const saveFolder = async (transaction: Transaction, folder: SavedFolder): Promise<SaveFolderOutcome> => {
   const { id, name, description, type, newUserGroups } = folder;
   const parts = { name, description: description ?? null, type: type ?? 'rule' };
@@ -102,10 +102,10 @@ export const saveFolder = async (transaction: Transaction, folder: SavedFolder):
 
 const DELETE = /* sql */ `delete from folders where id = cast(:id as uuid) returning ${columns}`;
 
-/** An asset names its folder in its own document. */
+/** The document of an asset names its folder. */
 const LEAVE = /* sql */ `update assets set folder = 'null' where folder ->> 'id' = :id`;
 
-/** Deletes a folder and answers it; what lay in it, hidden assets too, stays in no folder. Undefined where none is visible. */
+/** Deletes a folder and answers it; its assets, including hidden ones, are in no folder afterwards. Undefined if none is visible. */
 export const deleteFolder = async (transaction: Transaction, id: string): Promise<FolderRecord | undefined> => {
   if (!isUuid(id)) return undefined;
   const [row] = await query<DescribedRow>(transaction, DELETE, { id });

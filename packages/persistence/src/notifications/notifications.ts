@@ -1,16 +1,16 @@
 import { type Database } from '../connection/database';
 import { query, type Transaction } from '../connection/query';
 
-/** A notification that is to be sent. */
+/** A notification to send. */
 export interface NewNotification {
-  /** The same whenever the same step of a flow runs again. At most 100 characters. */
+  /** The same for every run of the same flow step. At most 100 characters. */
   readonly id: string;
   readonly channel: string;
-  /** All that is sent, as JSON text. */
+  /** The complete notification, as JSON text. */
   readonly content: string;
 }
 
-/** A notification that this process is to send before its lease ends. */
+/** A notification that this process must send before its lease ends. */
 interface TakenNotification extends NewNotification {
   readonly workspaceId: string;
   /** From 1. */
@@ -24,7 +24,7 @@ const ADD = /* sql */ `
   order by n.id
   on conflict (workspace_id, id) do nothing`;
 
-/** Writes notifications down, in one statement, to be sent once the transaction is committed. One whose id is there already is left as it is. */
+/** Stores notifications, in one statement, to be sent once the transaction is committed. An existing id is left unchanged. */
 export const addNotifications = async (
   transaction: Transaction,
   notifications: readonly NewNotification[],
@@ -40,7 +40,7 @@ export const addNotifications = async (
 const COUNT_WAITING = /* sql */ `
   select count(*) as waiting from (select from notifications where state = 'waiting' limit cast(:most as integer)) as counted`;
 
-/** How many notifications of the workspace wait to be sent; `most` stands for as many or more. */
+/** Number of waiting notifications of the workspace, counted up to `most`. */
 export const countWaitingNotifications = async (transaction: Transaction, most: number): Promise<number> => {
   const [row] = await query<{ readonly waiting: string }>(transaction, COUNT_WAITING, { most });
   return Number(row?.waiting ?? 0);
@@ -52,12 +52,12 @@ const TAKE = /* sql */ `
   )`;
 
 interface TakeOptions {
-  /** Until when nobody else takes them, ms from now by the clock of the database. */
+  /** Time for which nobody else takes them, ms by the clock of the database. */
   readonly leaseMs: number;
   readonly most: number;
-  /** Of one workspace at most. */
+  /** Largest number for one workspace. */
   readonly share: number;
-  /** Workspaces of which none are taken. */
+  /** Workspaces that are skipped. */
   readonly busy: readonly string[];
 }
 
@@ -69,7 +69,7 @@ interface TakenRow {
   readonly attempts: number;
 }
 
-/** Takes notifications that are due, of all workspaces in turns. */
+/** Takes due notifications of all workspaces in turns. */
 export const takeNotifications = async (
   database: Pick<Database, 'lookUp'>,
   { leaseMs, most, share, busy }: TakeOptions,
@@ -80,7 +80,7 @@ export const takeNotifications = async (
   }));
 };
 
-/** What became of an attempt to send a notification. */
+/** Outcome of an attempt to send a notification. */
 type NotificationEnd =
   | { readonly outcome: 'sent' }
   /** `reason` without content. */
@@ -92,7 +92,7 @@ const END = /* sql */ `
     cast(:workspace as uuid), :id, cast(:attempt as integer), :outcome, :reason, cast(:pause || ' milliseconds' as interval)
   )`;
 
-/** Notes what became of an attempt. */
+/** Records the outcome of an attempt. */
 export const endNotification = async (
   database: Pick<Database, 'lookUp'>,
   { workspaceId, id, attempt }: Pick<TakenNotification, 'workspaceId' | 'id' | 'attempt'>,
@@ -110,7 +110,7 @@ const PURGE = /* sql */ `
     cast(:sent || ' milliseconds' as interval), cast(:failed || ' milliseconds' as interval), cast(:most as integer)
   ) as gone`;
 
-/** Removes notifications that were sent, or given up, longer ago than is said; at most `most`. Answers how many. */
+/** Removes notifications that were sent or given up before the given ages; at most `most`. Answers how many. */
 export const purgeNotifications = async (
   database: Pick<Database, 'lookUp'>,
   {
@@ -129,10 +129,10 @@ export const purgeNotifications = async (
 
 /** Notifications of all workspaces that are not sent. */
 interface UnsentNotifications {
-  /** Of both, 100,000 stands for as many or more. */
+  /** Both are counted up to 100,000. */
   readonly waiting: number;
   readonly failed: number;
-  /** Since the oldest that waits was written, ms; 0 where there is none. */
+  /** Age of the oldest waiting notification, ms; 0 if there is none. */
   readonly oldestAgeMs: number;
 }
 

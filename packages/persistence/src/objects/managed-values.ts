@@ -4,7 +4,7 @@ import { changedNow } from '../connection/changed-now';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 
-/** Which part of an object a value is. */
+/** The part of an object that a value represents. */
 export interface ManagedKey {
   /** The field. */
   readonly path: string;
@@ -25,14 +25,14 @@ export interface ManagedChange extends Omit<ManagedValue, 'archived'> {
   readonly renamed: boolean;
 }
 
-/** Everything that changes of an object's values. */
+/** All changes of an object's values. */
 export interface ValuePlan {
   readonly create: readonly Omit<ManagedValue, 'id' | 'archived'>[];
   readonly change: readonly ManagedChange[];
-  /** How many are as they should be. */
+  /** Number of unchanged values. */
   readonly unchanged: number;
   readonly archive: readonly { readonly id: string; readonly name: string }[];
-  /** Values that give up the name that another needs. They are archived, and the object's no longer. */
+  /** Values that give up a name that another needs. They are archived, and no longer belong to the object. */
   readonly release: readonly { readonly id: string; readonly name: string }[];
 }
 
@@ -44,11 +44,11 @@ type ManagedRow = Omit<ManagedValue, 'path' | 'member' | 'archived'> & {
 
 const MANAGED = 'id, name, type, content, metadata, managed_path, managed_member, archived_at is not null as archived';
 
-/** In the order of names, as every writer of several values takes them. */
+/** In the order of names, as every writer of several values locks them. */
 const OF_OBJECT = /* sql */ `
   select ${MANAGED} from workspace_values where object_id = cast(:object_id as uuid) order by name`;
 
-/** Values that other objects left archived behind when they were deleted. */
+/** Archived values that other objects left when they were deleted. */
 const LEFT_BEHIND = /* sql */ `
   select ${MANAGED} from workspace_values
   where name = any (cast(:names as text[])) and object_id is null and managed_path is not null and archived_at is not null
@@ -60,12 +60,12 @@ const TAKEN = /* sql */ `
     left join workspace_values on workspace_values.name = taken.name
   order by taken.name`;
 
-/** Whether the values are only read, or kept from other writers until the transaction ends. */
+/** Whether the values are only read, or locked against other writers until the transaction ends. */
 type ManagedPurpose = 'read' | 'change';
 
 const LOCKS: Readonly<Record<ManagedPurpose, string>> = { read: '', change: 'for update' };
 
-/** The values of an object, archived ones too, by name. */
+/** The values of an object, including archived ones, by name. */
 export const findManagedValues = async (
   transaction: Transaction,
   objectId: string,
@@ -73,7 +73,7 @@ export const findManagedValues = async (
 ): Promise<readonly ManagedValue[]> =>
   (await query<ManagedRow>(transaction, `${OF_OBJECT} ${LOCKS[purpose]}`, { object_id: objectId })).map(toManagedValue);
 
-/** Values of these names that deleted objects left archived, and nobody has changed since. */
+/** Values of these names that deleted objects left archived and that are unchanged since. */
 export const findLeftValues = async (
   transaction: Transaction,
   names: readonly string[],
@@ -83,14 +83,14 @@ export const findLeftValues = async (
     ? []
     : (await query<ManagedRow>(transaction, `${LEFT_BEHIND} ${LOCKS[purpose]}`, { names })).map(toManagedValue);
 
-/** A name that a value has. */
+/** The name of an existing value. */
 export interface TakenName {
   readonly name: string;
-  /** Undefined where the value is not visible. */
+  /** Undefined if the value is not visible. */
   readonly id: string | undefined;
 }
 
-/** Which of these names values of the workspace have, visible or not. */
+/** The names, among these, that values of the workspace have, visible or not. */
 export const findTakenNames = async (
   transaction: Transaction,
   names: readonly string[],
@@ -108,12 +108,12 @@ const toManagedValue = ({ managed_path: path, managed_member: member, ...value }
   member,
 });
 
-/** That the draft of a rule uses a value that its object generates no longer. */
+/** The use, by the draft of a rule, of a value that its object no longer generates. */
 export interface ArchivedUse {
   readonly ruleId: string;
   readonly valueId: string;
   readonly name: string;
-  /** Undefined where the object was deleted. */
+  /** Undefined if the object was deleted. */
   readonly object: { readonly id: string; readonly name: string } | undefined;
 }
 
@@ -166,7 +166,7 @@ const NAME = /* sql */ `select name from workspace_objects where id = cast(:id a
 
 const TOUCHED = `${changedNow('workspace_values')}, updated_by = app_actor()`;
 
-/** Values of an object have its groups, archived ones too. */
+/** Values of an object have its groups, including archived ones. */
 const SET_GROUPS = /* sql */ `
   update workspace_values set user_groups = cast(:user_groups as text[]), ${TOUCHED}
   where object_id = cast(:object_id as uuid) and user_groups <> cast(:user_groups as text[])`;
@@ -182,7 +182,7 @@ const ARCHIVE = /* sql */ `
   update workspace_values set archived_at = clock_timestamp(), ${TOUCHED}
   where id = any (cast(:ids as uuid[])) and archived_at is null`;
 
-/** Names that pass from value to value within one change are free in between. */
+/** Within one change, names that pass from value to value are free in between. */
 const FREE_NAMES = /* sql */ `
   update workspace_values set name = cast(id as text) where id = any (cast(:ids as uuid[]))`;
 
@@ -205,7 +205,10 @@ const CREATE = /* sql */ `
     clock_timestamp() as moment
   order by given.name`;
 
-/** Carries out a plan and records it as one change of the object; each step is one statement, whatever the number of values. The caller has locked the object and its values. */
+/**
+ * Carries out a plan and records it as one change of the object; each step is one statement for any number of values. The caller has locked
+ * the object and its values.
+ */
 export const writeManagedValues = async (
   transaction: Transaction,
   owner: ValueOwner,
@@ -231,7 +234,7 @@ export const writeManagedValues = async (
   return { status: 'written' };
 };
 
-/** One entry, however many values: each follows from the object's content, which has an entry of its own. */
+/** One entry for any number of values: each follows from the object's content, which has its own entry. */
 const recordPlan = async (
   transaction: Transaction,
   { id, userGroups }: ValueOwner,

@@ -16,12 +16,12 @@ import { type DescribedRow, describeTable, storedType, toStored } from '../resou
 
 const { columns: objectColumns, toRecord: toObjectRecord } = describeTable('workspace_objects', objectFields);
 
-/** A larger content is recorded by its size and hash alone, so it need not be read. Characters. */
+/** A larger content is recorded only by its size and hash, so it need not be read. Characters. */
 const MAX_READ_LENGTH = 64 * 1024;
 
 /**
- * An object as the audit has it: its content is a document, so that secrets in it are masked by the names of their fields. What was read from
- * the content is left out.
+ * An object in the form of the audit: its content is a document, so that secrets in it are masked by the names of their fields. Data
+ * derived from the content is left out.
  */
 const recordedObject = (object: ObjectRecord): object => {
   const { content } = object;
@@ -45,14 +45,14 @@ type ObjectName = { readonly id: string } | { readonly name: string };
 const BY_ID = /* sql */ `select ${objectColumns} from workspace_objects where id = cast(:id as uuid)`;
 const BY_NAME = /* sql */ `select ${objectColumns} from workspace_objects where name = :name`;
 
-/** Whether the object is only read, or kept from other writers until the transaction ends. */
+/** Whether the object is only read, or locked against other writers until the transaction ends. */
 type ObjectPurpose = 'read' | 'change';
 
 const LOCKS: Readonly<Record<ObjectPurpose, string>> = { read: '', change: 'for update' };
 
 /**
- * The object, undefined where it does not exist or is not visible. A caller that writes what it does not change back as it was found must
- * find it for `change`: otherwise it undoes what another writer commits in between.
+ * The object; undefined if it does not exist or is not visible. A caller that writes unchanged parts back must find it for `change`:
+ * otherwise it reverts changes that another writer commits in between.
  */
 export const findObject = async (
   transaction: Transaction,
@@ -68,11 +68,11 @@ export const findObject = async (
 
 interface ObjectList {
   readonly objects: readonly ObjectRecord[];
-  /** Null on the last page, and where no page was asked for. */
+  /** Null on the last page, and if no page was requested. */
   readonly nextCursor: string | null;
 }
 
-/** The objects that are visible, newest first: all of them, or one page. Throws `invalid_request` for a bad cursor. */
+/** The visible objects, newest first: all of them, or one page. Throws `invalid_request` for a bad cursor. */
 export const listObjects = async (transaction: Transaction, page?: PageRequest): Promise<ObjectList> => {
   const start = startOfPage(page?.cursor, 'workspace_objects');
   const rows = await query<DescribedRow>(
@@ -92,7 +92,7 @@ export const listObjects = async (transaction: Transaction, page?: PageRequest):
 /** Fields of an object, without its content. */
 export type ObjectFields = Pick<ObjectRecord, 'id' | 'name' | 'parsedFields'>;
 
-/** Which objects are meant. */
+/** Selects objects. */
 interface ObjectNames {
   readonly ids: Iterable<string>;
   readonly names: Iterable<string>;
@@ -103,7 +103,7 @@ const FIND = /* sql */ `
   where id = any (cast(:ids as uuid[])) or name = any (cast(:names as text[]))
   order by name`;
 
-/** The fields of those of these objects that are visible. */
+/** The fields of the visible objects among these. */
 export const findObjectFields = async (
   transaction: Transaction,
   { ids, names }: ObjectNames,
@@ -114,7 +114,7 @@ export const findObjectFields = async (
 };
 
 interface UpdateObjectConditions {
-  /** ISO 8601 with milliseconds: the `updatedAt` that the caller has seen. */
+  /** ISO 8601 with milliseconds: the `updatedAt` that the caller has read. */
   readonly expectedUpdatedAt?: string | undefined;
 }
 
@@ -126,7 +126,7 @@ type InsertObjectOutcome =
 type UpdateObjectOutcome =
   | { readonly status: 'updated'; readonly object: ObjectRecord }
   | { readonly status: 'name_taken' }
-  /** The object is gone, hidden, or not as the caller has seen it. */
+  /** The object is deleted, hidden, or differs from the one that the caller has read. */
   | { readonly status: 'not_as_expected' };
 
 const saved = Object.entries<ResourceField & { readonly saved: boolean }>(objectFields).filter(
@@ -142,7 +142,7 @@ const INSERT = /* sql */ `
 
 const LOCK = /* sql */ `select ${objectColumns} from workspace_objects where id = cast(:id as uuid) for update`;
 
-/** The condition is part of the statement: of two writers who have seen the same, the second finds the row changed. */
+/** The condition is part of the statement: if two writers have read the same state, the second finds the row changed. */
 const UPDATE = /* sql */ `
   update workspace_objects
   set ${savedColumns.map(({ column, value }) => `${column} = ${value}`).join(', ')},
@@ -198,23 +198,23 @@ export const updateObject = async (
   return { status: 'updated', object: updated };
 };
 
-/** Fate of the values of a deleted object: `archive` archives them, `detach` keeps those active that are. */
+/** Fate of the values of a deleted object: `archive` archives them, `detach` keeps active ones active. */
 export type ValueFate = 'archive' | 'detach';
 
 type DeleteObjectOutcome =
   | {
       readonly status: 'deleted';
       readonly name: string;
-      /** Values that are active still. */
+      /** Values that are still active. */
       readonly detached: number;
-      /** Values that are archived, those that were before too. */
+      /** Values that are archived, including those that were before. */
       readonly archived: number;
     }
   | { readonly status: 'not_found' };
 
 const DELETE = /* sql */ `delete from workspace_objects where id = cast(:id as uuid)`;
 
-/** Archived values remember what they were, see the migration; values that stay active become ordinary ones. */
+/** Archived values remember their origin, see the migration; values that stay active become ordinary ones. */
 const RELEASE = /* sql */ `
   with released as (
     update workspace_values
@@ -228,7 +228,7 @@ const RELEASE = /* sql */ `
   )
   select count(*) filter (where archived_at is null) as detached, count(archived_at) as archived from released`;
 
-/** Deletes an object and lets its values go. */
+/** Deletes an object and releases its values. */
 export const deleteObject = async (
   transaction: Transaction,
   id: string,

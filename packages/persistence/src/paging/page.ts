@@ -1,26 +1,26 @@
 import { ServiceError } from '@decision/contracts';
 import { isUuid } from '../connection/uuid';
 
-/** Which part of a list is wanted. */
+/** The requested part of a list. */
 export interface PageRequest {
-  /** Entries at most, 1 or more. */
+  /** Largest number of entries, 1 or more. */
   readonly limit: number;
   /** End of the previous page; undefined for the first. */
   readonly cursor?: string | undefined;
 }
 
-/** End of a page of a newest-first list: the last entry's creation and, among those of one moment, its id. */
+/** End of a page of a newest-first list: the last entry's creation and, among entries of the same moment, its id. */
 export interface Position {
   /** ISO 8601 UTC with milliseconds. */
   readonly createdAt: string;
   readonly id: string;
 }
 
-/** Makes the opaque text that a client sends back for the next page. */
+/** Writes the opaque text that a client sends back for the next page. */
 export const writeCursor = ({ createdAt, id }: Position): string =>
   Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
 
-/** Reads what {@link writeCursor} made. Throws `invalid_request` for anything else. */
+/** Reads a cursor of {@link writeCursor}. Throws `invalid_request` for anything else. */
 export const readCursor = (cursor: string): Position => {
   const [createdAt, id, ...rest] = parseArray(Buffer.from(cursor, 'base64url').toString());
   if (rest.length === 0 && isTime(createdAt) && typeof id === 'string' && isUuid(id)) return { createdAt, id };
@@ -38,7 +38,7 @@ const parseArray = (text: string): readonly unknown[] => {
   }
 };
 
-/** A time that the database understands: it knows no year 0. */
+/** A time that the database supports: it has no year 0. */
 const TIME = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const isTime = (value: unknown): value is string =>
@@ -47,13 +47,13 @@ const isTime = (value: unknown): value is string =>
   !Number.isNaN(Date.parse(value)) &&
   new Date(value).toISOString() === value;
 
-/** The part of a statement that begins after a cursor, and the values it names. */
+/** The part of a statement that starts after a cursor, and its bindings. */
 interface PageStart {
   readonly condition: string;
   readonly bindings: { readonly after_time: string | null; readonly after_id: string | null };
 }
 
-/** The condition under which an entry lies behind the cursor; everything does where there is none. Throws `invalid_request`. */
+/** The condition that an entry comes after the cursor; always true without a cursor. Throws `invalid_request`. */
 export const startOfPage = (cursor: string | undefined, table: string): PageStart => {
   const position = cursor === undefined ? undefined : readCursor(cursor);
   return {
@@ -64,10 +64,10 @@ export const startOfPage = (cursor: string | undefined, table: string): PageStar
   };
 };
 
-/** Entries to ask the database for: one more than the page shows tells whether another page follows. */
+/** Number of entries to query: one more than the page shows whether another page follows. */
 export const entriesToRead = (page: PageRequest): number => page.limit + 1;
 
-/** Cuts what was read to the page and makes the cursor of the next one. */
+/** Cuts the entries to the page and makes the cursor of the next one. */
 export const takePage = <T extends Position>(
   read: readonly T[],
   page: PageRequest,

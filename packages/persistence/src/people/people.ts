@@ -6,22 +6,22 @@ import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { recordKeysOfNewUser } from '../keys/api-keys';
 
-/** What a directory said of a person when the person last signed in, and what a mapping made of it. */
+/** The data of a directory at the person's last sign-in, and the result of a mapping. */
 export interface PersonMetadata {
-  /** Id in the directory; null where it told none. */
+  /** Id in the directory; null if it provided none. */
   readonly external_sub: string | null;
-  /** Every claim, as it came. */
+  /** Every claim, unchanged. */
   readonly external_claims: Readonly<Record<string, unknown>>;
   readonly full_name: string | null;
-  /** Fields that the mapping of the administrator filled. */
+  /** Fields that the administrator's mapping filled. */
   readonly profile: Readonly<Record<string, unknown>>;
 }
 
-/** Somebody who signs in. Moments are ISO 8601 UTC. */
+/** A person who signs in. Moments are ISO 8601 UTC. */
 export interface PersonRecord {
   readonly id: string;
   readonly workspaceId: string;
-  /** As it was written first. */
+  /** As it was first written. */
   readonly email: string;
   readonly name: string | null;
   readonly role: string;
@@ -29,13 +29,13 @@ export interface PersonRecord {
   readonly userGroups: readonly string[];
   /** Not restricted to groups. */
   readonly allGroups: boolean;
-  /** The one administrator of the workspace, whose children all others are. */
+  /** The single administrator of the workspace, the parent of all others. */
   readonly isAdmin: boolean;
-  /** The row waits for the person whose address it has. */
+  /** The row is a placeholder until the person with its address signs in. */
   readonly isPlaceholder: boolean;
   /** The administrator; null for the administrator, and for users who never signed in. */
   readonly parentId: string | null;
-  /** Since when the person may not sign in; null: may. */
+  /** Since when the person is disabled; null: enabled. */
   readonly disabledAt: string | null;
   readonly metadata: PersonMetadata;
 }
@@ -98,16 +98,16 @@ const one = async (
   return row && toPerson(row);
 };
 
-/** The person of an id; undefined where none is visible. A person sees its own row. */
+/** The person of an id; undefined if none is visible. A person sees its own row. */
 export const findPerson = async (transaction: Transaction, userId: string): Promise<PersonRecord | undefined> =>
   isUuid(userId) ? one(transaction, BY_ID, { id: userId }) : undefined;
 
-/** The administrator of the workspace; undefined where there is none yet, or the row is not visible. */
+/** The administrator of the workspace; undefined if there is none yet, or the row is not visible. */
 export const findAdmin = (transaction: Transaction): Promise<PersonRecord | undefined> => one(transaction, ADMIN);
 
 /**
- * Whoever has the address in whatever case. Throws `forbidden`, with the reason `email_ambiguous`, where the database takes it for the address of a
- * person who writes it with other letters: a Kelvin sign becomes a k, and is none.
+ * Finds the person with an address, ignoring case. Throws `forbidden`, with the reason `email_ambiguous`, if the database matches it with
+ * the address of a person that has other letters: a Kelvin sign folds to k, and is a different letter.
  */
 export const findPersonByEmail = async (transaction: Transaction, email: string): Promise<PersonRecord | undefined> => {
   const person = await one(transaction, BY_EMAIL, { email });
@@ -119,7 +119,7 @@ export const findPersonByEmail = async (transaction: Transaction, email: string)
   );
 };
 
-/** Whether two addresses differ in the case of letters at most, and in no other letter that merely becomes the same one. */
+/** Whether two addresses differ at most in the case of letters, not in other letters that merely fold to the same one. */
 export const isSameEmail = (one: string, other: string): boolean =>
   one.toLowerCase() === other.toLowerCase() && one.toUpperCase() === other.toUpperCase();
 
@@ -127,10 +127,10 @@ export const isSameEmail = (one: string, other: string): boolean =>
 export const lockPerson = async (transaction: Transaction, userId: string): Promise<PersonRecord | undefined> =>
   isUuid(userId) ? one(transaction, LOCK, { id: userId }) : undefined;
 
-/** A row that is to be made. */
+/** A row to be created. */
 type NewPerson = Omit<PersonRecord, 'id' | 'workspaceId' | 'userGroups' | 'disabledAt'>;
 
-/** Makes a person; undefined where the address, or the place of the administrator, is taken. */
+/** Creates a person; undefined if the address, or the position of the administrator, is taken. */
 export const insertPerson = async (transaction: Transaction, person: NewPerson): Promise<PersonRecord | undefined> => {
   const made = await one(transaction, INSERT, { ...bind(person), email: person.email });
   if (made === undefined) return undefined;
@@ -139,16 +139,16 @@ export const insertPerson = async (transaction: Transaction, person: NewPerson):
   return made;
 };
 
-/** A person with the selectors of the keys that changed alike: what caches know of them is stale. */
+/** A person with the selectors of the keys that changed with it, whose cache entries are stale. */
 export interface ChangedPerson {
   readonly person: PersonRecord;
   readonly selectors: readonly string[];
 }
 
-/** What may become of a row that is locked. */
+/** Possible changes of a locked row. */
 export type PersonChanges = Partial<Omit<PersonRecord, 'id' | 'workspaceId' | 'email' | 'disabledAt'>>;
 
-/** Changes a row that is locked, and the keys of the person with it. Claims alone leave no entry in the audit: they differ with each token. */
+/** Changes a locked row, and the keys of the person with it. A change of claims alone leaves no entry in the audit: they differ with each token. */
 export const changePerson = async (
   transaction: Transaction,
   before: PersonRecord,
@@ -180,7 +180,7 @@ const bind = (person: Omit<NewPerson, 'email'>): Bindings => ({
   ...{ is_placeholder: person.isPlaceholder, parent_id: person.parentId, metadata: JSON.stringify(person.metadata) },
 });
 
-/** What the audit tells of a person. */
+/** The audit's view of a person. */
 const auditedOf = ({ id: _, workspaceId: _workspace, metadata, ...rest }: PersonRecord): object => ({
   ...rest,
   externalSub: metadata.external_sub,

@@ -14,16 +14,16 @@ import {
 } from './people';
 import { readSsoRoleMapping } from './sso-mapping';
 
-/** What a directory says of somebody who signs in. */
+/** The data of a directory about a person who signs in. */
 export interface ProvisionedIdentity {
-  /** By which the person is found, whatever its case; kept as it was written first. */
+  /** Identifies the person, ignoring case; stored as first written. */
   readonly email: string;
-  /** Whose address makes the administrator of the workspace. */
+  /** The address of the administrator of the workspace. */
   readonly adminEmail: string;
   readonly name: string | null;
-  /** Id in the directory; kept for people to see, and never compared. */
+  /** Id in the directory; stored for display, and never compared. */
   readonly externalSub: string | null;
-  /** Every claim; kept as it is. */
+  /** Every claim; stored unchanged. */
   readonly externalClaims: Readonly<Record<string, unknown>>;
 }
 
@@ -31,7 +31,7 @@ export interface ProvisionedPerson {
   /** `taken_over`: the row of the administrator waited for this person. `unchanged`: everything was known. */
   readonly status: 'created' | 'updated' | 'taken_over' | 'unchanged';
   readonly person: PersonRecord;
-  /** Public parts of keys whose rights changed with the person's: what caches know of them is stale. */
+  /** Public parts of keys whose rights changed with the person's, and whose cache entries are stale. */
   readonly selectors: readonly string[];
 }
 
@@ -39,9 +39,9 @@ const NEW_ROLE = 'developer';
 const NOTHING_KNOWN: PersonMetadata = { external_sub: null, external_claims: {}, full_name: null, profile: {} };
 
 /**
- * Makes or finds the person behind an identity, and writes down what the directory says of it now. The first one of a workspace finds a row for the
- * administrator made, which whoever has its address takes over. Others are made as developers, children of the administrator; they see all groups as
- * long as no mapping of tenants is saved, and none afterwards. Any number at once make one user.
+ * Creates or finds the person of an identity, and stores the directory's current data. For the first one of a workspace, a row for the
+ * administrator is created, which the person with its address takes over. Others are created as developers, children of the administrator;
+ * they see all groups until a mapping of tenants is saved, and none afterwards. Concurrent calls create one user.
  *
  * Needs an access without restriction. Throws `forbidden` with the reason `user_disabled` or `email_ambiguous`.
  */
@@ -58,7 +58,7 @@ export const provisionPerson = async (
     ...{ isAdmin: false, isPlaceholder: false, parentId: admin.id, metadata: metadataOf(NOTHING_KNOWN, identity) },
   });
   if (made !== undefined) return { status: 'created', person: made, selectors: [] };
-  // Another request has made the person meanwhile.
+  // Another request has created the person meanwhile.
   const other = await findPersonByEmail(transaction, identity.email);
   if (other !== undefined) return update(transaction, other, identity, { admin, newcomer });
   throw new ServiceError('database_unavailable', 'The person was made and deleted meanwhile; try again.');
@@ -74,7 +74,7 @@ const findNewcomerRights = async (transaction: Transaction): Promise<Surrounding
   return { allGroups: (mapping?.tenants ?? undefined) === undefined };
 };
 
-/** Whoever is as the directory says is not even locked. */
+/** A person whose data is current is not even locked. */
 const update = async (
   transaction: Transaction,
   found: PersonRecord,
@@ -100,7 +100,7 @@ const requireEnabled = ({ disabledAt }: PersonRecord): void => {
   throw new ServiceError('forbidden', message, { reason: 'user_disabled' });
 };
 
-/** What is to change; nothing where the row says it already. */
+/** The changes to make; empty if the row is current. */
 const changesOf = (
   person: PersonRecord,
   identity: ProvisionedIdentity,
@@ -112,7 +112,7 @@ const changesOf = (
     ...(isSameJson(metadata, person.metadata) ? {} : { metadata }),
     ...(identity.name === null || identity.name === person.name ? {} : { name: identity.name }),
     ...(person.isPlaceholder ? { isPlaceholder: false } : {}),
-    // Who was made for a key signs in for the first time, as a new one does.
+    // A user who was created for a key is treated like a new one at the first sign-in.
     ...(joins ? { parentId: admin.id } : {}),
     ...(joins && person.userGroups.length === 0 && newcomer.allGroups ? { allGroups: true } : {}),
   };
@@ -130,13 +130,13 @@ const metadataOf = (
 
 const isSameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Those who find no administrator take turns: each looks again once the one before has made it. */
+/** Calls that find no administrator take turns: each checks again once the previous one has created it. */
 const TAKE_TURN = /* sql */ `select pg_advisory_xact_lock(hashtextextended('admin ' || app_workspace_id(), 0))`;
 
 /**
- * The administrator of the workspace; where there is none, its row is made under this address and waits for the person, or the user who has the
- * address becomes the administrator. As long as nobody has taken the row over, another address replaces it; afterwards the administrator stays.
- * Needs an access without restriction.
+ * The administrator of the workspace; if there is none, its row is created under this address as a placeholder, or the existing user with
+ * the address becomes the administrator. Until somebody has taken the row over, another address replaces it; afterwards the administrator
+ * stays. Needs an unrestricted access.
  */
 export const ensureAdmin = async (transaction: Transaction, email: string): Promise<PersonRecord> => {
   const known = await findAdmin(transaction);
@@ -165,7 +165,7 @@ const HAND_OVER = /* sql */ `update users set sso_role_mapping = cast(:mapping a
 const ADOPT = /* sql */ `update users set parent_id = cast(:id as uuid) where parent_id = cast(:former as uuid)`;
 const REMOVE = /* sql */ `delete from users where id = cast(:former as uuid)`;
 
-/** The address of the administrator was another one while nobody had come: the mapping and the children go to the new row. */
+/** The address of the administrator changed while the row was a placeholder: the mapping and the children move to the new row. */
 const replaceAdmin = async (transaction: Transaction, former: PersonRecord, email: string): Promise<PersonRecord> => {
   const [row] = await query<{ mapping: string | null }>(transaction, REPLACE, { former: former.id });
   const admin = await makeAdmin(transaction, email);

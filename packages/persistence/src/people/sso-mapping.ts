@@ -8,15 +8,15 @@ const READ = /* sql */ `select sso_role_mapping as mapping from users where id =
 const LOCK = /* sql */ `select sso_role_mapping as mapping from users where id = app_admin_id() for update`;
 const SAVE = /* sql */ `update users set sso_role_mapping = cast(:mapping as json) where id = app_admin_id()`;
 
-/** The mapping of claims on the row of the administrator; undefined where none is saved. Its shape is the one that it was saved with. */
+/** The mapping of claims on the row of the administrator; undefined if none is saved. It has the shape in which it was saved. */
 export const readSsoRoleMapping = async <T extends object>(transaction: Transaction): Promise<T | undefined> => {
   const [row] = await query<{ mapping: T | null }>(transaction, READ);
   return row?.mapping ?? undefined;
 };
 
 /**
- * Saves the mapping on the row of the administrator, or takes it away. Needs an access without restriction, and one administrator: `no_admin` where
- * nobody has signed in yet and none was made.
+ * Saves the mapping on the row of the administrator, or removes it. Needs an unrestricted access and an administrator: `no_admin` if nobody
+ * has signed in yet and none was created.
  */
 export const saveSsoRoleMapping = async (
   transaction: Transaction,
@@ -32,7 +32,7 @@ export const saveSsoRoleMapping = async (
   return 'saved';
 };
 
-/** What a mapping says of a person; absent parts stay as they are. */
+/** Result of a mapping for a person; absent parts stay unchanged. */
 interface MappedRights {
   readonly role?: string | undefined;
   readonly userGroups?: readonly string[] | undefined;
@@ -40,15 +40,15 @@ interface MappedRights {
   readonly profile?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Whether anything changed, with the person as it is now. */
+/** Whether anything changed, with the person in its current state. */
 interface MappedPerson extends ChangedPerson {
   readonly changed: boolean;
 }
 
 /**
- * Gives a person what a mapping says, and the person's keys with it. The administrator gets a profile and keeps role and groups. `allGroups` takes
- * the groups away, and groups take `allGroups` away. Needs an access without restriction. Throws `user_not_found`, and `forbidden` with the reason
- * `unknown_role` where the role is gone since the mapping was saved.
+ * Applies the result of a mapping to a person, and to the person's keys. The administrator gets a profile and keeps role and groups.
+ * `allGroups` removes the groups, and groups remove `allGroups`. Needs an unrestricted access. Throws `user_not_found`, and `forbidden`
+ * with the reason `unknown_role` if the role was deleted after the mapping was saved.
  */
 export const applyMapping = async (
   transaction: Transaction,

@@ -9,7 +9,7 @@ const GROUPS = /* sql */ `select user_groups from assets where id = cast(:id as 
 type ReleaseAction =
   'create' | 'promote' | 'approve' | 'go_live' | 'supersede' | 'cancel' | 'withdraw' | 'roll_back' | 'put_back';
 
-/** Records what a release has become since `before`, which is undefined for one that is new; it has the groups of its asset. */
+/** Records the change of a release since `before`, which is undefined for a new one; it has the groups of its asset. */
 const recordReleaseChange = async (
   transaction: Transaction,
   action: ReleaseAction,
@@ -25,7 +25,7 @@ const recordReleaseChange = async (
   await recordChange(transaction, { kind: 'release', action, id, name, userGroups, before: was, after: is });
 };
 
-/** A release as the audit shows it: the asset under its kind. */
+/** A release in the form of the audit: the asset under its kind. */
 const recorded = ({ asset: { kind, ...asset }, ...release }: ReleaseRecord): object => ({ ...release, [kind]: asset });
 
 export interface NewRelease {
@@ -54,7 +54,7 @@ const INSERT = /* sql */ `
   on conflict (id) do nothing
   returning id`;
 
-/** Makes a pending release. The asset must be locked, and nothing of it may be pending in the environment. */
+/** Creates a pending release. The asset must be locked, without another pending release in the environment. */
 export const insertRelease = async (
   transaction: Transaction,
   { id, assetId, versionId, environment, source, sourceReleaseId, note }: NewRelease,
@@ -76,7 +76,7 @@ export const insertRelease = async (
   return release ? { status: 'inserted', release } : { status: 'id_taken' };
 };
 
-/** How a release ends. */
+/** Ways in which a release ends. */
 type EndState = Exclude<ReleaseRecord['state'], 'pending' | 'live'>;
 
 const APPROVE = /* sql */ `
@@ -98,7 +98,7 @@ const GO_LIVE = /* sql */ `
   where id = cast(:id as uuid) and state = 'pending'
   returning id`;
 
-/** Carries out a statement that answers a row where it changes the release, and records the change. */
+/** Runs a statement that answers a row if it changes the release, and records the change. */
 const changeRelease = async (
   transaction: Transaction,
   { id, action }: { readonly id: string; readonly action: ReleaseAction },
@@ -108,7 +108,7 @@ const changeRelease = async (
   if ((await statement({ id })).length > 0) await recordReleaseChange(transaction, action, id, before);
 };
 
-/** Notes that the actor of the transaction agrees, for some of the approvers. A second time changes nothing. */
+/** Records the approval by the actor of the transaction, for some of the approvers. Idempotent. */
 export const recordApproval = (transaction: Transaction, id: string, standsFor: readonly string[]): Promise<void> =>
   changeRelease(transaction, { id, action: 'approve' }, (release) =>
     query(transaction, APPROVE, { ...release, stands_for: standsFor }),
@@ -121,14 +121,14 @@ const END_ACTIONS: Readonly<Record<EndState, ReleaseAction>> = {
   cancelled: 'cancel',
 };
 
-/** Ends a release that waits or is live; one that has ended stays as it is. The asset must be locked. */
+/** Ends a pending or live release; an ended one is unchanged. The asset must be locked. */
 export const endRelease = (transaction: Transaction, id: string, state: EndState): Promise<void> =>
   changeRelease(transaction, { id, action: END_ACTIONS[state] }, (release) =>
     query(transaction, END, { ...release, state }),
   );
 
 /**
- * Moves the pin: what was live in the environment is superseded, and the pending release takes its place, in the caller's transaction. The
+ * Moves the pin: the live release of the environment is superseded, and the pending release replaces it, in the caller's transaction. The
  * asset must be locked.
  */
 export const goLive = async (
@@ -153,8 +153,8 @@ const PUT_BACK = /* sql */ `
   returning id`;
 
 /**
- * Moves the pin back: the live release `instead` ends as rolled back, and a new release of what `previous` had released is live in its
- * place. Rolled back in turn it leads to what was live before `previous`. The asset must be locked.
+ * Moves the pin back: the live release `instead` ends as rolled back, and a new release of the version of `previous` is live in its place.
+ * Rolling that one back leads to the version that was live before `previous`. The asset must be locked.
  */
 export const putBack = async (
   transaction: Transaction,

@@ -11,7 +11,7 @@ type EnvironmentSettings = Pick<
   'name' | 'level' | 'approvers' | 'approvalScheme' | 'directReleases'
 >;
 
-/** Changes of an environment; absent parts of one that exists stay as they are, and a new one takes the defaults. */
+/** Changes of an environment; absent parts of an existing one stay unchanged, and a new one takes the defaults. */
 type SavedEnvironment = Pick<EnvironmentRecord, 'slug'> & {
   readonly [part in keyof EnvironmentSettings]?: EnvironmentSettings[part] | undefined;
 };
@@ -22,14 +22,14 @@ const LIST = /* sql */ `select ${columns} from environments order by level, slug
 export const listEnvironments = async (transaction: Transaction): Promise<readonly EnvironmentRecord[]> =>
   (await query<DescribedRow>(transaction, LIST)).map(toRecord);
 
-/** A pointer carries the pins of every environment, so there are not many. */
+/** A pointer contains the pins of every environment, so their number is limited. */
 export const MAX_ENVIRONMENTS = 100;
 
 type SaveEnvironmentOutcome =
   | { readonly status: 'saved'; readonly environment: EnvironmentRecord }
   /** The workspace has {@link MAX_ENVIRONMENTS} already. */
   | { readonly status: 'too_many' }
-  /** These approvers are neither a role nor a key of the workspace. */
+  /** These approvers are neither roles nor keys of the workspace. */
   | { readonly status: 'unknown_approvers'; readonly unknown: readonly string[] };
 
 const UNKNOWN_APPROVERS = /* sql */ `
@@ -57,9 +57,9 @@ const SAVE = /* sql */ `
   returning ${columns}`;
 
 /**
- * Creates an environment, or changes what is given of the one of this slug, in one statement, so that two changes of different parts both
- * hold. A new one is named like its slug, has level 1 and no approvers, and takes direct releases. Releases that wait go on under the approvers that they were made with. Throws
- * `forbidden` for an access that is restricted to groups.
+ * Creates an environment, or changes the given parts of the one of this slug, in one statement, so that two changes of different parts are
+ * both kept. A new one is named like its slug, has level 1 and no approvers, and accepts direct releases. Pending releases keep the
+ * approvers that they were created with. Throws `forbidden` for an access that is restricted to groups.
  */
 export const saveEnvironment = async (
   transaction: Transaction,

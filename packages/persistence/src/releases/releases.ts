@@ -34,7 +34,7 @@ const toReleaseRecord = (row: DescribedRow): ReleaseRecord => described.toRecord
 
 const FIND = /* sql */ `${selectReleases} where releases.id = cast(:id as uuid)`;
 
-/** Whoever changes releases of an asset takes the row of the asset first, as those do who publish it: they form a line. */
+/** Every change of releases of an asset locks the row of the asset first, as publishing does, so that they queue. */
 const LOCK = /* sql */ `
   select assets.id from assets where assets.id = (select rule_id from releases where id = cast(:id as uuid)) for update`;
 
@@ -43,13 +43,13 @@ const OPEN = /* sql */ `
   where releases.rule_id = cast(:rule_id as uuid) and releases.state in ('pending', 'live')
   order by environments.level, environments.slug, releases.state`;
 
-/** A release; undefined where none is visible. */
+/** A release; undefined if none is visible. */
 export const findRelease = async (transaction: Transaction, id: string): Promise<ReleaseRecord | undefined> => {
   const [row] = isUuid(id) ? await query<DescribedRow>(transaction, FIND, { id }) : [];
   return row && toReleaseRecord(row);
 };
 
-/** A release whose asset stays locked until the transaction ends, so that what is read here stays true. */
+/** A release whose asset stays locked until the transaction ends, so that the data read here stays current. */
 export const findReleaseForChange = async (
   transaction: Transaction,
   id: string,
@@ -58,20 +58,20 @@ export const findReleaseForChange = async (
   return locked === undefined ? undefined : findRelease(transaction, id);
 };
 
-/** The releases of an asset that wait or are live, from the lowest level up. */
+/** The pending or live releases of an asset, from the lowest level up. */
 export const findOpenReleases = async (transaction: Transaction, assetId: string): Promise<readonly ReleaseRecord[]> =>
   isUuid(assetId) ? (await query<DescribedRow>(transaction, OPEN, { rule_id: assetId })).map(toReleaseRecord) : [];
 
 const ROLLBACK = /* sql */ `
   ${selectReleases} where releases.source = 'rollback' and releases.source_release_id = cast(:id as uuid)`;
 
-/** The release that took the place of one that was rolled back. */
+/** The release that replaced one that was rolled back. */
 export const findRollback = async (transaction: Transaction, id: string): Promise<ReleaseRecord | undefined> => {
   const [row] = isUuid(id) ? await query<DescribedRow>(transaction, ROLLBACK, { id }) : [];
   return row && toReleaseRecord(row);
 };
 
-/** Which releases are wanted; all given filters must hold. */
+/** Filters for releases; all given filters must hold. */
 interface ReleaseFilters {
   /** Id or slug of the rule. */
   readonly rule?: string | undefined;
@@ -88,7 +88,7 @@ interface ReleaseList {
   readonly nextCursor: string | null;
 }
 
-/** One page of the releases of assets that are visible, newest first. Throws `invalid_request` for a foreign cursor. */
+/** One page of the releases of visible assets, newest first. Throws `invalid_request` for a foreign cursor. */
 export const listReleases = async (
   transaction: Transaction,
   { rule, flow, environment, state }: ReleaseFilters,
@@ -132,6 +132,6 @@ const PINS = /* sql */ `
   where releases.state = 'live'
   group by assets.id order by assets.kind desc, assets.slug`;
 
-/** Every pin that is visible, counted by asset. */
+/** Every visible pin, counted by asset. */
 export const findPins = (transaction: Transaction): Promise<readonly PinnedAsset[]> =>
   query<PinnedAsset>(transaction, PINS);

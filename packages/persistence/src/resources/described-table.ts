@@ -11,20 +11,20 @@ import { type Bindings } from '../connection/query';
 /** A row by the names of its columns, whose types the driver knows. */
 export type DescribedRow = Readonly<Record<string, unknown>>;
 
-/** What statements need to know of a table whose resource the contracts describe; its columns have the names of the fields. */
+/** The parts of statements for a table whose resource the contracts describe; its columns have the names of the fields. */
 interface DescribedTable<F extends ResourceFields> {
   /** Select list of a {@link DescribedRow}. */
   readonly columns: string;
-  /** Columns that the caller of a new resource gives, and their values in the same order, for an `insert`. */
+  /** Columns that the caller of a new resource provides, and their values in the same order, for an `insert`. */
   readonly givenColumns: string;
   readonly givenValues: string;
-  /** The values as {@link givenValues} names them. */
+  /** Bindings of {@link givenValues}. */
   readonly bindGiven: (given: GivenOf<F>) => Bindings;
-  /** Whatever else is selected is left out. */
+  /** Other selected columns are left out. */
   readonly toRecord: (row: DescribedRow) => RecordOf<F>;
 }
 
-/** `joined` has the expressions of fields that are no columns of the table. */
+/** `joined` has the expressions of fields that are not columns of the table. */
 export const describeTable = <F extends ResourceFields>(
   table: string,
   fields: F,
@@ -45,7 +45,7 @@ export const describeTable = <F extends ResourceFields>(
 const selected = (own: string, column: string, expression: string | undefined): string =>
   expression === undefined ? own : `${expression} as ${column}`;
 
-/** How a field is stored that callers give: texts and lists of texts as such, everything else as JSON. A test compares columns and schemas. */
+/** How a field from callers is stored: texts and lists of texts as such, everything else as JSON. A test compares columns and schemas. */
 export const storedType = ({ schema }: ResourceField): 'text' | 'text[]' | 'json' => {
   if (isText(schema)) return 'text';
   return schema['type'] === 'array' && isText(schema['items']) ? 'text[]' : 'json';
@@ -56,7 +56,7 @@ const isText = (schema: unknown): boolean => {
   return type === 'string' || (anyOf?.every((one) => one.type === 'string' || one.type === 'null') ?? false);
 };
 
-/** A value as a statement binds it for a column of its {@link storedType}. Throws `invalid_request` for JSON that is nested too deeply. */
+/** Converts a value to the binding for a column of its {@link storedType}. Throws `invalid_request` for JSON that is nested too deeply. */
 export const toStored = (field: ResourceField, value: unknown): Bindings[string] =>
   storedType(field) === 'json' ? toJson(value) : (value as string | readonly string[] | null); // as its schema says
 

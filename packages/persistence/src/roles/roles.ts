@@ -5,7 +5,7 @@ import { query, type Transaction } from '../connection/query';
 export interface RoleRecord {
   readonly name: string;
   readonly entitlements: readonly string[];
-  /** Made and kept up to date by the service; never changed through {@link saveRole}. */
+  /** Created and updated by the service; never changed through {@link saveRole}. */
   readonly builtIn: boolean;
 }
 
@@ -31,8 +31,8 @@ const SELECTORS = /* sql */ `select selector from find_role_selectors(:name)`;
 const DELETE = /* sql */ `delete from roles where name = :name returning name`;
 
 /**
- * Transactions that assign a role and those that change or delete it take turns by its name: the rows of roles cannot be locked by those who may only
- * give them. The key only keeps them apart; two roles that share one wait for each other.
+ * Transactions that assign a role and those that change or delete it lock its name in turn: the rows of roles cannot be locked by an access
+ * that may only assign them. Two roles with the same lock key wait for each other too.
  */
 const turn = (shared: '_shared' | ''): string => /* sql */ `
   select pg_advisory_xact_lock${shared}(hashtextextended('role ' || app_workspace_id() || ' ' || :name, 0))`;
@@ -43,13 +43,13 @@ const TO_CHANGE = turn('');
 export const listRoles = async (transaction: Transaction): Promise<readonly RoleRecord[]> =>
   (await query<RoleRow>(transaction, LIST)).map(toRecord);
 
-/** The role of this name; undefined where the workspace has none. */
+/** The role of this name; undefined if the workspace has none. */
 export const findRole = async (transaction: Transaction, name: string): Promise<RoleRecord | undefined> => {
   const [row] = await query<RoleRow>(transaction, FIND, { name });
   return row && toRecord(row);
 };
 
-/** The role as {@link findRole} finds it, locked until the transaction ends: for giving it to a key or a user. */
+/** The role as {@link findRole} finds it, locked until the transaction ends: for assigning it to a key or a user. */
 export const holdRole = async (transaction: Transaction, name: string): Promise<RoleRecord | undefined> => {
   await query(transaction, TO_GIVE, { name });
   return findRole(transaction, name);
@@ -59,12 +59,12 @@ type SaveRoleOutcome =
   | {
       readonly status: 'saved';
       readonly role: RoleRecord;
-      /** Selectors of the live keys that have it: what caches know of them is stale. */
+      /** Selectors of the live keys with the role, whose cache entries are stale. */
       readonly selectors: readonly string[];
     }
   | { readonly status: 'built_in' };
 
-/** Makes or changes a custom role. */
+/** Creates or changes a custom role. */
 export const saveRole = async (
   transaction: Transaction,
   { name, entitlements }: Pick<RoleRecord, 'name' | 'entitlements'>,
@@ -84,10 +84,10 @@ type DeleteRoleOutcome =
   | { readonly status: 'deleted' }
   | { readonly status: 'not_found' }
   | { readonly status: 'built_in' }
-  /** So many live keys, users and invitations have it. */
+  /** Number of live keys, users and invitations that have it. */
   | { readonly status: 'in_use'; readonly holders: number };
 
-/** Deletes a custom role that nobody has. Keys that are dead keep no role of their own: they become viewers. */
+/** Deletes an unused custom role. Dead keys do not keep a role in use: they become viewers. */
 export const deleteRole = async (transaction: Transaction, name: string): Promise<DeleteRoleOutcome> => {
   await query(transaction, TO_CHANGE, { name });
   const before = await findRole(transaction, name);

@@ -5,19 +5,19 @@ import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { isSameEmail } from '../people/people';
 
-/** What a password is checked with. Moments are ISO 8601 UTC. */
+/** Data for checking a password. Moments are ISO 8601 UTC. */
 interface StoredSignIn {
   readonly userId: string;
-  /** As it was written first. */
+  /** As it was first written. */
   readonly email: string;
-  /** As the hasher of passwords wrote it; null where the person has none. */
+  /** Output of the password hasher; null if the person has no password. */
   readonly passwordHash: string | null;
   readonly disabledAt: string | null;
-  /** Null where no second factor is asked for. As it was saved. */
+  /** Null if no second factor is required. In the form in which it was saved. */
   readonly totpSecret: string | null;
-  /** The step of the last code that was taken. */
+  /** The step of the last accepted code. */
   readonly totpLastStep: number | null;
-  /** Guesses since somebody signed in last. */
+  /** Failed guesses since the last sign-in. */
   readonly failedAttempts: number;
   readonly lockedUntil: string | null;
 }
@@ -38,8 +38,8 @@ const FIND = /* sql */ `
   from find_sign_in(cast(:workspace_id as uuid), :email)`;
 
 /**
- * Whoever has the address in a workspace, before anything about the caller is known; undefined where nobody has, or somebody whose address merely
- * becomes the same one by folding. The only way to a hash of a password.
+ * Finds the person with an address in a workspace, before anything about the caller is known; undefined if nobody has it, or if the address
+ * matches only by Unicode case folding. The only access to the hash of a password.
  */
 export const findSignIn = async (
   database: Pick<Database, 'lookUp'>,
@@ -57,16 +57,16 @@ export const findSignIn = async (
 };
 
 interface LockPolicy {
-  /** The guess from which on the account is locked, 1 or more. */
+  /** The number of guesses at which the account is locked, 1 or more. */
   readonly lockAfter: number;
-  /** For how long, seconds. */
+  /** Duration of the lock, seconds. */
   readonly lockSeconds: number;
 }
 
 interface Admission {
   /** Whether this guess may be checked. */
   readonly admitted: boolean;
-  /** This one included. */
+  /** Includes this guess. */
   readonly failedAttempts: number;
   readonly lockedUntil: string | null;
 }
@@ -76,8 +76,9 @@ const ADMIT = /* sql */ `
   from admit_sign_in(cast(:id as uuid), cast(:lock_after as integer), make_interval(secs => cast(:lock_seconds as double precision)))`;
 
 /**
- * Counts a guess before it is checked, in a transaction that commits before the check: of guesses at once all are counted. {@link noteSignIn} forgives
- * them. The guess that reaches the limit is still admitted; while the account is locked none is, and none is counted. Throws `user_not_found`.
+ * Counts a guess before it is checked, in a transaction that commits before the check: concurrent guesses are all counted. {@link
+ * noteSignIn} resets the count. The guess that reaches the limit is still admitted; while the account is locked, guesses are neither
+ * admitted nor counted. Throws `user_not_found`.
  */
 export const admitSignIn = async (
   transaction: Transaction,
@@ -97,7 +98,7 @@ export const admitSignIn = async (
   return { admitted, failedAttempts, lockedUntil: lockedUntil?.toISOString() ?? null };
 };
 
-/** Calls a function of the database that changes the credentials of a person and answers whether it did. Throws `user_not_found`. */
+/** Calls a database function that changes the credentials of a person and answers whether it did. Throws `user_not_found`. */
 const call = async (
   transaction: Transaction,
   sql: string,
@@ -122,13 +123,13 @@ const record = async (transaction: Transaction, userId: string, action: string):
   await recordChange(transaction, { kind: 'user', action, id: userId, name: user?.email ?? '', userGroups: user?.user_groups ?? [] }); // prettier-ignore
 };
 
-/** Notes that somebody signed in: guesses are forgiven, and the row of an administrator waits no longer. Throws `user_not_found`. */
+/** Records a sign-in: the count of guesses is reset, and an administrator's row is no longer a placeholder. Throws `user_not_found`. */
 export const noteSignIn = (transaction: Transaction, userId: string): Promise<void> =>
   requireDone(call(transaction, 'note_sign_in(cast(:id as uuid))', userId), userId);
 
 /**
- * Gives a person another password, as the hasher writes it; guesses are forgiven and an earlier link is void. Sessions stay: who wants them ended ends
- * them in the same transaction. Throws `user_not_found`.
+ * Sets another password of a person, as the output of the hasher; the count of guesses is reset and an earlier link is void. Sessions stay:
+ * callers end them in the same transaction if necessary. Throws `user_not_found`.
  */
 export const setPassword = async (transaction: Transaction, userId: string, passwordHash: string): Promise<void> => {
   await requireDone(
@@ -138,7 +139,7 @@ export const setPassword = async (transaction: Transaction, userId: string, pass
   await record(transaction, userId, 'set_password');
 };
 
-/** A link of one use, whose secret part is known by its hash alone. */
+/** A single-use link, of whose secret part only the hash is stored. */
 interface NewUserLink {
   readonly userId: string;
   readonly purpose: 'reset';
@@ -162,8 +163,8 @@ export const createUserLink = async (transaction: Transaction, link: NewUserLink
 };
 
 /**
- * Stores a link that somebody asked for, in place of an earlier one of the purpose; false, and nothing changes, where that is younger than `pauseSeconds`
- * or the person is gone.
+ * Stores a requested link in place of an earlier one of the purpose; false, without a change, if that one is younger than `pauseSeconds` or
+ * the person no longer exists.
  */
 export const offerUserLink = async (
   transaction: Transaction,
@@ -177,7 +178,7 @@ export const offerUserLink = async (
   return done;
 };
 
-/** Both parts of a link, as its bearer shows them. */
+/** Both parts of a link, as presented by its bearer. */
 type ShownLink = Pick<NewUserLink, 'selector' | 'tokenHash'>;
 
 interface FoundUserLink {
@@ -190,7 +191,7 @@ interface FoundUserLink {
 const FIND_LINK = /* sql */ `
   select workspace_id, user_id, email, purpose from find_user_link(:selector, decode(:hash, 'hex'))`;
 
-/** Whose link it is; undefined for one that is unknown, used, replaced or expired, and of a user who is disabled. It can still be used. */
+/** The owner of a link; undefined if the link is unknown, used, replaced or expired, or its user is disabled. The link stays usable. */
 export const findUserLink = async (
   database: Pick<Database, 'lookUp'>,
   { selector, tokenHash }: ShownLink,
@@ -204,7 +205,7 @@ export const findUserLink = async (
 
 const TAKE_LINK = /* sql */ `select user_id, purpose from take_user_link(:selector, decode(:hash, 'hex'))`;
 
-/** Uses a link of the workspace up: of several at once one gets it. Undefined as {@link findUserLink}. */
+/** Uses up a link of the workspace: of several concurrent calls, one gets it. Undefined as for {@link findUserLink}. */
 export const takeUserLink = async (
   transaction: Transaction,
   { selector, tokenHash }: ShownLink,
@@ -216,40 +217,43 @@ export const takeUserLink = async (
   return row && { userId: row.user_id, purpose: row.purpose };
 };
 
-/** Offers a second factor; an earlier one counts until {@link confirmTotp}. The secret is kept as it is given, 500 characters at most. Throws `user_not_found`. */
+/**
+ * Offers a second factor; an earlier one stays valid until {@link confirmTotp}. The secret is stored as given, 500 characters at most.
+ * Throws `user_not_found`.
+ */
 export const setTotp = (transaction: Transaction, userId: string, secret: string): Promise<void> =>
   requireDone(call(transaction, 'set_totp(cast(:id as uuid), :secret)', userId, { secret }), userId);
 
-/** The secret that waits for its first code, of the person on whose behalf the transaction is; undefined where none does. */
+/** The secret that waits for its first code, of the person of the transaction's access; undefined if there is none. */
 export const findPendingTotp = async (transaction: Transaction): Promise<string | undefined> => {
   const [row] = await query<{ secret: string | null }>(transaction, 'select find_pending_totp() as secret');
   return row?.secret ?? undefined;
 };
 
-/** Turns the second factor on, whose first code, of a step of time, was right. False where none waits. */
+/** Activates the second factor after its first code, of a time step, was right. False if none waits. */
 export const confirmTotp = async (transaction: Transaction, userId: string, step: number): Promise<boolean> => {
   const done = await call(transaction, 'confirm_totp(cast(:id as uuid), cast(:step as bigint))', userId, { step });
   if (done) await record(transaction, userId, 'confirm_totp');
   return done;
 };
 
-/** Takes the code of a step of time, once: false for a step that is not after the last one that was taken. */
+/** Accepts the code of a time step, once: false for a step that is not after the last accepted one. */
 export const takeTotpStep = (transaction: Transaction, userId: string, step: number): Promise<boolean> =>
   call(transaction, 'use_totp_step(cast(:id as uuid), cast(:step as bigint))', userId, { step });
 
-/** Turns the second factor off, with its recovery codes. False where there is none. */
+/** Deactivates the second factor, with its recovery codes. False if there is none. */
 export const clearTotp = async (transaction: Transaction, userId: string): Promise<boolean> => {
   const done = await call(transaction, 'clear_totp(cast(:id as uuid))', userId);
   if (done) await record(transaction, userId, 'clear_totp');
   return done;
 };
 
-/** Recovery codes at most. */
+/** Largest number of recovery codes. */
 const MAX_RECOVERY_CODES = 20;
 
 const HASHES = `(select coalesce(array_agg(decode(hash, 'hex')), '{}') from unnest(cast(:hashes as text[])) as hash)`;
 
-/** Replaces the recovery codes; each is known by its SHA-256, 64 hex digits, and 20 are kept at most. Throws `user_not_found`. */
+/** Replaces the recovery codes; only the SHA-256 of each is stored, 64 hex digits, and 20 at most. Throws `user_not_found`. */
 export const saveRecoveryCodes = async (
   transaction: Transaction,
   userId: string,
@@ -263,18 +267,18 @@ export const saveRecoveryCodes = async (
   await record(transaction, userId, 'save_recovery_codes');
 };
 
-/** Takes a recovery code, once: of several at once one gets it. */
+/** Accepts a recovery code, once: of several concurrent calls, one gets it. */
 export const takeRecoveryCode = async (transaction: Transaction, userId: string, hash: string): Promise<boolean> => {
   const done = await call(transaction, `use_recovery_code(cast(:id as uuid), decode(:hash, 'hex'))`, userId, { hash });
   if (done) await record(transaction, userId, 'use_recovery_code');
   return done;
 };
 
-/** How a person signs in, without anything that could be used to. Moments are ISO 8601 UTC. */
+/** The sign-in methods of a person, without secrets. Moments are ISO 8601 UTC. */
 interface DescribedCredentials {
   readonly hasPassword: boolean;
   readonly hasTotp: boolean;
-  /** Recovery codes that are left. */
+  /** Number of unused recovery codes. */
   readonly recoveryCodes: number;
   readonly lockedUntil: string | null;
   readonly passwordChangedAt: string | null;
@@ -283,7 +287,7 @@ interface DescribedCredentials {
 const DESCRIBE = /* sql */ `
   select has_password, has_totp, recovery_codes, locked_until, password_changed_at from describe_credentials(cast(:id as uuid))`;
 
-/** Undefined where the person is not visible; the own ones are. */
+/** Undefined if the person is not visible; one's own are. */
 export const describeCredentials = async (
   transaction: Transaction,
   userId: string,

@@ -6,10 +6,10 @@ import { isUuid } from '../connection/uuid';
 import { entriesToRead, type PageRequest, startOfPage, takePage } from '../paging/page';
 import { cut } from './sign-ins';
 
-/** How somebody signed in. */
+/** The sign-in method. */
 type SessionMethod = 'passthrough' | 'password' | 'oidc';
 
-/** A session with its person, as both are now. Moments are ISO 8601 UTC. */
+/** A session with its person, both in their current state. Moments are ISO 8601 UTC. */
 export interface StoredSession {
   readonly sessionId: string;
   readonly userId: string;
@@ -23,7 +23,7 @@ export interface StoredSession {
   readonly allGroups: boolean;
   readonly expiresAt: string;
   readonly revokedAt: string | null;
-  /** Since when the person may not sign in. */
+  /** Since when the person is disabled. */
   readonly disabledAt: string | null;
   readonly method: SessionMethod;
 }
@@ -49,8 +49,8 @@ const FIND = /* sql */ `
   from find_session(cast(:id as uuid))`;
 
 /**
- * Looks up a session before anything about the caller is known. The caller still has to compare the expiry, and whether it was revoked or its person
- * disabled: such sessions are found too. Those of users who were deleted are not.
+ * Looks up a session before anything about the caller is known. The caller must still check the expiry, and whether the session is revoked
+ * or its person disabled: such sessions are found too. Sessions of deleted users are not.
  */
 export const findSession = async (
   database: Pick<Database, 'lookUp'>,
@@ -73,7 +73,7 @@ export interface NewSession {
   readonly method: SessionMethod;
   /** ISO 8601. */
   readonly expiresAt: string;
-  /** Whence; cut after 100 characters. */
+  /** Address of the client; cut after 100 characters. */
   readonly address: string | null;
   /** Cut after 500 characters. */
   readonly userAgent: string | null;
@@ -91,7 +91,7 @@ const INSERT = /* sql */ `
   )
   select id from made`;
 
-/** A few of those that ended a month ago go with each that comes. */
+/** Each new session removes a few of those that ended a month ago. */
 const FORGET = /* sql */ `
   delete from sessions where id in (
     select id from sessions
@@ -99,7 +99,7 @@ const FORGET = /* sql */ `
     order by expires_at limit 20 for update skip locked
   )`;
 
-/** Live sessions of a person at most: a client that keeps no cookie begins one after the other. */
+/** Largest number of live sessions of a person: a client without cookies starts a new one each time. */
 const MAX_LIVE = 100;
 
 const END_OLDEST = /* sql */ `
@@ -110,8 +110,8 @@ const END_OLDEST = /* sql */ `
   )`;
 
 /**
- * Begins a session of a person and answers its id; the oldest of more than 100 live ones end. Throws `invalid_session` where the person is gone or
- * disabled.
+ * Starts a session of a person and answers its id; beyond 100 live ones, the oldest end. Throws `invalid_session` if the person no longer
+ * exists or is disabled.
  */
 export const createSession = async (
   transaction: Transaction,
@@ -145,7 +145,7 @@ const REVOKE_ALL = /* sql */ `
   returning id, user_id`;
 const EMAIL = /* sql */ `select email from users where id = cast(:user_id as uuid)`;
 
-/** Ends a session for good, if it is one of `userId` where one is named. Undefined where no such live one is visible. */
+/** Ends a session permanently; if `userId` is given, only one of that person. Undefined if no such live session is visible. */
 export const revokeSession = async (
   transaction: Transaction,
   sessionId: string,
@@ -159,11 +159,11 @@ export const revokeSession = async (
 };
 
 interface RevokeOptions {
-  /** A session that stays, such as the one that asks. */
+  /** A session that stays, such as the caller's. */
   readonly except?: string | undefined;
 }
 
-/** Ends the live sessions of a person that are visible, and answers their ids. */
+/** Ends the visible live sessions of a person, and answers their ids. */
 export const revokeSessionsOf = async (
   transaction: Transaction,
   userId: string,
@@ -176,7 +176,7 @@ export const revokeSessionsOf = async (
   return rows.map(({ id }) => id);
 };
 
-/** In the audit a session is named by its person: the id of a session is nothing that people know. */
+/** The audit names a session by its person: people do not know the ids of sessions. */
 const recordEnd = async (transaction: Transaction, action: string, userId: string, count: number): Promise<void> => {
   const [user] = await query<{ email: string }>(transaction, EMAIL, { user_id: userId });
   await recordChange(transaction, { kind: 'session', action, id: userId, name: user?.email ?? '', before: { sessions: count } }); // prettier-ignore
@@ -211,7 +211,7 @@ interface SessionList {
   readonly nextCursor: string | null;
 }
 
-/** One page of the live sessions that are visible, of one person or of all, newest first. Throws `invalid_request` for a foreign cursor. */
+/** One page of the visible live sessions, of one person or of all, newest first. Throws `invalid_request` for a foreign cursor. */
 export const listSessions = async (
   transaction: Transaction,
   { userId, page }: { readonly userId?: string | undefined; readonly page: PageRequest },

@@ -2,18 +2,18 @@ import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { entriesToRead, type PageRequest, startOfPage, takePage } from '../paging/page';
 
-/** How somebody tried to sign in; `link`: by a link that was sent or handed over. */
+/** The method of an attempt to sign in; `link`: a link that was sent or handed over. */
 type SignInMethod = 'passthrough' | 'password' | 'oidc' | 'link';
 type SignInOutcome = 'succeeded' | 'refused';
 
-/** Somebody who signed in, or tried. Texts are cut to what the table takes: 254 characters of an address of mail, 500 of a browser's name. */
+/** An attempt to sign in. Texts are cut to the lengths of the table: 254 characters of an e-mail address, 500 of a browser's name. */
 export interface NewSignIn {
-  /** Undefined where nobody has the address. */
+  /** Undefined if nobody has the address. */
   readonly userId?: string | undefined;
   readonly email: string;
   readonly method: SignInMethod;
   readonly outcome: SignInOutcome;
-  /** Why it was refused: a word or two, never what was typed. */
+  /** The reason for a refusal: a word or two, never the input. */
   readonly reason?: string | undefined;
   readonly address: string | null;
   readonly userAgent: string | null;
@@ -23,7 +23,7 @@ const INSERT = /* sql */ `
   insert into sign_ins (user_id, email, method, outcome, reason, address, user_agent)
   values (cast(:user_id as uuid), :email, :method, :outcome, :reason, :address, :user_agent)`;
 
-/** Writes down who signed in or was refused. Entries never change and are kept for 400 days. */
+/** Records a sign-in or its refusal. Entries never change and are kept for 400 days. */
 export const recordSignIn = async (transaction: Transaction, signIn: NewSignIn): Promise<void> => {
   const { userId, email, method, outcome, reason, address, userAgent } = signIn;
   await query(transaction, INSERT, {
@@ -33,11 +33,11 @@ export const recordSignIn = async (transaction: Transaction, signIn: NewSignIn):
   });
 };
 
-/** Text as its column takes it: so long at most, without U+0000 and halves of characters, which a stranger may have sent. */
+/** Text in the form of its column: of limited length, without U+0000 and halves of characters, which a stranger may have sent. */
 export const cut = (text: string | null, length: number): string | null =>
   text === null ? null : Buffer.from(text.slice(0, length)).toString().replaceAll('\u0000', '\ufffd');
 
-/** An entry of the account of sign-ins. The moment is ISO 8601 UTC. */
+/** An entry in the log of sign-ins. The moment is ISO 8601 UTC. */
 interface ListedSignIn {
   readonly id: string;
   readonly createdAt: string;
@@ -69,8 +69,8 @@ interface SignInList {
 }
 
 /**
- * One page of the account of sign-ins, of one person or of all, newest first. A restricted access reads of the people whom it sees, and nothing about addresses that nobody
- * has. Throws `invalid_request` for a foreign cursor.
+ * One page of the log of sign-ins, of one person or of all, newest first. A restricted access reads entries of the people that it sees, and
+ * none about unknown addresses. Throws `invalid_request` for a foreign cursor.
  */
 export const listSignIns = async (
   transaction: Transaction,

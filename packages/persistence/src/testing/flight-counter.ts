@@ -1,13 +1,13 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** How long each answer is withheld, ms: statements that are sent without waiting arrive meanwhile. */
+/** Delay of each answer, ms: statements that are sent without waiting arrive meanwhile. */
 const ANSWERS_AFTER_MS = 5;
 
 /** A proxy in front of a database that counts round trips. */
 export interface FlightCounter {
   /** The URL of the database through the proxy. */
   readonly url: string;
-  /** Counts the round trips that some work needs, of all connections: messages that are sent before the answer to earlier ones count with those. */
+  /** Counts the round trips that some work needs, over all connections: messages sent before the answer to earlier ones count with those. */
   count(work: () => Promise<unknown>): Promise<number>;
   /** Cuts every connection. */
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export const startFlightCounter = async (databaseUrl: string): Promise<FlightCou
       // prettier-ignore
       sockets.add(socket);
       socket.setNoDelay(true);
-      socket.on('error', () => undefined); // the close that follows says it
+      socket.on('error', () => undefined); // the close event that follows reports it
       socket.once('close', () => {
         sockets.delete(socket);
         other.destroy();
@@ -66,5 +66,5 @@ export const startFlightCounter = async (databaseUrl: string): Promise<FlightCou
 const listen = (server: Server): Promise<number> =>
   new Promise((done, fail) => {
     server.once('error', fail);
-    server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port)); // of TCP
+    server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port)); // a TCP address
   });

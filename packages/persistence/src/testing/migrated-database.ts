@@ -5,7 +5,7 @@ import { allMigrations } from '../migrations/all-migrations';
 import { createDatabase, dropDatabase } from '../migrations/create-database';
 import { migrate } from '../migrations/migrate';
 
-/** Only one process at a time makes a template; the number is "template" in hexadecimal digits, as far as they go. */
+/** Only one process at a time creates a template; the number is "template" in hexadecimal digits, truncated. */
 const TEMPLATE_LOCK = 0x7e3b1a7e;
 
 const fingerprint = createHash('sha256').update(JSON.stringify(allMigrations)).digest('hex').slice(0, 16);
@@ -14,15 +14,15 @@ const fingerprint = createHash('sha256').update(JSON.stringify(allMigrations)).d
 const TEMPLATE_NAME = `migrated_${fingerprint}`;
 
 /**
- * Makes a migrated database for a test and answers its URL: a copy of a template that the first caller migrates, a fraction of the work of
- * migrating. The user of the URL must be allowed to create databases.
+ * Creates a migrated database for a test and answers its URL: a copy of a template that the first caller migrates, which costs a fraction
+ * of a migration. The user of the URL must be allowed to create databases.
  */
 export const createMigratedDatabase = async (adminUrl: string, name: string): Promise<string> => {
   await ensureTemplate(adminUrl, TEMPLATE_NAME);
   return createDatabase(adminUrl, name, TEMPLATE_NAME);
 };
 
-/** Makes the template where it is missing. Any number of processes may do so at once, and one that dies leaves no half template behind. */
+/** Creates the missing template. Any number of processes may do so concurrently, and one that dies leaves no incomplete template behind. */
 export const ensureTemplate = (adminUrl: string, template: string): Promise<void> =>
   asAdministrator(adminUrl, async (client) => {
     if (await exists(client, template)) return;
@@ -32,7 +32,7 @@ export const ensureTemplate = (adminUrl: string, template: string): Promise<void
     await dropDatabase(adminUrl, unfinished);
     await migrate({ url: await createDatabase(adminUrl, unfinished) });
     await client.query(`alter database ${unfinished} rename to ${template}`);
-    // Nobody connects to it, so that it can always be copied.
+    // Nobody may connect to it, so that it can always be copied.
     await client.query(`alter database ${template} allow_connections false`);
   });
 

@@ -2,7 +2,7 @@ import { query, type Transaction } from '../connection/query';
 
 /** Executions that were counted. */
 export interface UsageBatch {
-  /** A UUID; a batch that is added again under the same id within a day changes nothing. */
+  /** A UUID; adding a batch again under the same id within a day changes nothing. */
   readonly id: string;
   /** The first day of the month, UTC: `2026-01-01`. */
   readonly month: string;
@@ -13,7 +13,7 @@ export interface UsageBatch {
 /** Counts of a month. */
 export interface MonthlyUsage {
   readonly executions: number;
-  /** ISO 8601 UTC with milliseconds; null where nothing was ever counted in the month. */
+  /** ISO 8601 UTC with milliseconds; null if nothing was ever counted in the month. */
   readonly countedUntil: string | null;
 }
 

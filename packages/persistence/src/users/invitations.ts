@@ -17,7 +17,7 @@ export interface NewInvitation extends Pick<InvitationRecord, 'email' | 'role' |
   readonly tokenHash: string;
 }
 
-/** An invitation as it is found by its link, before anything about the bearer is known. */
+/** An invitation found by its link, before anything about the bearer is known. */
 export interface FoundInvitation {
   readonly id: string;
   readonly workspaceId: string;
@@ -28,7 +28,7 @@ export interface FoundInvitation {
   readonly expiresAt: string;
 }
 
-/** Invitations that are listed at most. */
+/** Largest number of listed invitations. */
 const MAX_INVITATIONS = 10_000;
 
 const EMAIL_HAS_USER = /* sql */ `select from users where lower(email) = lower(:email)`;
@@ -69,14 +69,11 @@ export const createInvitation = async (
   return { status: 'created', invitation };
 };
 
-/** The invitations that wait and are visible, newest first; 10,000 at most. */
+/** The pending, visible invitations, newest first; 10,000 at most. */
 export const listInvitations = async (transaction: Transaction): Promise<readonly InvitationRecord[]> =>
   (await query<DescribedRow>(transaction, LIST)).map(toRecord);
 
-/**
- * Takes an invitation away, because it is withdrawn or because it is used: of several that try, one gets it. Undefined where none is
- * visible.
- */
+/** Removes an invitation, because it is withdrawn or used: of several concurrent calls, one gets it. Undefined if none is visible. */
 export const takeInvitation = async (
   transaction: Transaction,
   id: string,
@@ -89,7 +86,7 @@ export const takeInvitation = async (
   return invitation;
 };
 
-/** Finds an invitation by the public part of its link. The caller still has to compare the hash and the expiry. */
+/** Finds an invitation by the public part of its link. The caller must still compare the hash and the expiry. */
 export const findInvitation = async (
   database: Pick<Database, 'lookUp'>,
   selector: string,

@@ -6,7 +6,7 @@ import { type DescribedRow, describeTable } from '../resources/described-table';
 
 const { columns, givenColumns, givenValues, bindGiven, toRecord } = describeTable('user_groups', userGroupFields);
 
-/** Groups that are listed at most. */
+/** Largest number of listed groups. */
 const MAX_GROUPS = 10_000;
 
 const LIST = /* sql */ `
@@ -18,11 +18,11 @@ const INSERT = /* sql */ `
   insert into user_groups (${givenColumns}) values (${givenValues})
   returning ${columns}`;
 
-/** The groups that are visible, by name; a restricted access sees its own. 10,000 at most. */
+/** The visible groups, by name; a restricted access sees its own. 10,000 at most. */
 export const listUserGroups = async (transaction: Transaction): Promise<readonly UserGroupRecord[]> =>
   (await query<DescribedRow>(transaction, LIST)).map(toRecord);
 
-/** Which of these names no visible group has. */
+/** The names, among these, that no visible group has. */
 export const findUnknownGroups = async (
   transaction: Transaction,
   names: readonly string[],
@@ -32,7 +32,7 @@ export const findUnknownGroups = async (
 type CreateUserGroupOutcome =
   { readonly status: 'created'; readonly group: UserGroupRecord } | { readonly status: 'name_taken' };
 
-/** Makes a group. Throws `forbidden` for a restricted access, unless it is restricted to a group of that name. */
+/** Creates a group. Throws `forbidden` for a restricted access, unless it is restricted to a group of that name. */
 export const createUserGroup = async (
   transaction: Transaction,
   given: GivenOf<typeof userGroupFields>,

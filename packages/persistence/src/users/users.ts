@@ -16,15 +16,15 @@ const changeOfUser = (action: string, before?: UserRecord, after?: UserRecord): 
 
 /** A user as lists show it. */
 export interface ListedUser extends UserRecord {
-  /** Public part of the newest live key of the user; null where there is none. */
+  /** Public part of the newest live key of the user; null if there is none. */
   readonly selector: string | null;
-  /** Sessions that the person has begun since the user was made. */
+  /** Sessions that the person has started since the user was created. */
   readonly sessions: number;
-  /** When the person signed in last, ISO 8601 UTC; null: never. */
+  /** Last sign-in of the person, ISO 8601 UTC; null: never. */
   readonly lastSessionAt: string | null;
 }
 
-/** Users that are listed at most. */
+/** Largest number of listed users. */
 const MAX_USERS = 10_000;
 
 const LIST = /* sql */ `
@@ -47,7 +47,7 @@ interface ListedRow extends DescribedRow {
   readonly last_session_at: Date | null;
 }
 
-/** The users that are visible, newest first; 10,000 at most. */
+/** The visible users, newest first; 10,000 at most. */
 export const listUsers = async (transaction: Transaction): Promise<readonly ListedUser[]> => {
   const rows = await query<ListedRow>(transaction, LIST);
   return rows.map((row) => ({
@@ -62,17 +62,17 @@ export interface NewUser {
   readonly name: string | null;
   /** A role of the workspace. */
   readonly role: string;
-  /** A restricted access must name groups of its own, at least one. */
+  /** A restricted access must name some of its own groups, at least one. */
   readonly userGroups: readonly string[];
-  /** Whether the person sees everything when signed in; then it has no groups. Only an access without restriction may. Default false. */
+  /** Whether the person sees everything when signed in; then it has no groups. Only an unrestricted access may set it. Default false. */
   readonly allGroups?: boolean | undefined;
-  /** As the hasher of passwords writes it; stored, and never read by the runtime role. Null: the user has a key that waits for its first rotation. */
+  /** Output of the password hasher; stored, and never read by the runtime role. Null: the user has a key that waits for its first rotation. */
   readonly passwordHash: string | null;
 }
 
 type CreateUserOutcome =
   | { readonly status: 'created'; readonly user: UserRecord }
-  /** Another user of the workspace, perhaps a hidden one, has the address, in whatever case. */
+  /** Another user of the workspace, perhaps a hidden one, has the address, ignoring case. */
   | { readonly status: 'email_taken' };
 
 const INSERT = /* sql */ `
@@ -80,7 +80,7 @@ const INSERT = /* sql */ `
   values (:email, :name, :role, cast(:user_groups as text[]), :all_groups, :password_hash, app_admin_id())
   returning ${columns}`;
 
-/** Stores a user. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
+/** Stores a user. Throws `forbidden` if a restricted access names groups that it does not have, or none. */
 export const createUser = async (
   transaction: Transaction,
   { email, name, role, userGroups, allGroups = false, passwordHash }: NewUser,
@@ -94,18 +94,18 @@ export const createUser = async (
   return { status: 'created', user };
 };
 
-/** Changes; absent parts stay as they are. */
+/** Changes; absent parts stay unchanged. */
 interface UserChanges {
   readonly name?: string | null | undefined;
   readonly role?: string | undefined;
   readonly userGroups?: readonly string[] | undefined;
-  /** True takes the groups away; groups of a user who sees everything take this away. Only an access without restriction may. */
+  /** True removes the groups; setting groups for a user who sees everything removes this right. Only an unrestricted access may set it. */
   readonly allGroups?: boolean | undefined;
-  /** Whether the user may neither sign in nor use its keys. */
+  /** Whether the user can neither sign in nor use its keys. */
   readonly disabled?: boolean | undefined;
 }
 
-/** A user with the selectors of the keys that changed alike: what caches know of them is stale. */
+/** A user with the selectors of the keys that changed with it, whose cache entries are stale. */
 interface ChangedUser {
   readonly user: UserRecord;
   readonly selectors: readonly string[];
@@ -137,8 +137,8 @@ interface SelectorRow {
 }
 
 /**
- * Changes a user, and its live keys with it. Undefined where none is visible. Throws `forbidden` as {@link createUser} does, and for changes that the
- * administrator of the workspace is spared.
+ * Changes a user, and its live keys with it. Undefined if none is visible. Throws `forbidden` as {@link createUser} does, and for changes
+ * that are not allowed for the administrator of the workspace.
  */
 export const updateUser = async (
   transaction: Transaction,
@@ -163,7 +163,7 @@ export const updateUser = async (
   return { user, selectors: keys.map(({ selector }) => selector) };
 };
 
-/** Deletes a user and revokes its keys. Undefined where none is visible. */
+/** Deletes a user and revokes its keys. Undefined if none is visible. */
 export const deleteUser = async (transaction: Transaction, id: string): Promise<ChangedUser | undefined> => {
   const user = await lockUser(transaction, id);
   if (user === undefined) return undefined;

@@ -3,22 +3,22 @@ import { isUuid } from '../connection/uuid';
 import { type BoundValue } from './values';
 import { resolveContent } from './value-references';
 
-/** A value with those who may see it. */
+/** A value with the groups that may see it. */
 interface LoadedValue extends BoundValue {
-  /** The groups of the value, and those of each value that it holds as a member: who sees them all sees the whole content. */
+  /** The groups of the value, and those of each value that it contains as a member: an access that sees them all sees the whole content. */
   readonly audiences: readonly (readonly string[])[];
 }
 
-/** Values as they were at a revision. */
+/** Values at a revision. */
 export interface LoadedValues {
-  /** Larger with each change of the workspace's values; 0 before the first. */
+  /** Increases with each change of the workspace's values; 0 before the first. */
   readonly revision: number;
   readonly values: readonly LoadedValue[];
 }
 
 const REVISION = /* sql */ `select revision from value_revisions`;
 
-/** One statement, so that values, what they refer to and the revision are of the same moment. */
+/** One statement, so that values, the values they refer to and the revision are of the same moment. */
 const LOAD = /* sql */ `
   select coalesce((select revision from value_revisions), 0) as revision,
     coalesce(
@@ -31,15 +31,15 @@ const LOAD = /* sql */ `
 
 interface LoadedRow extends BoundValue {
   readonly groups: readonly string[];
-  /** Ids of the values that the content holds. */
+  /** Ids of the values that the content contains. */
   readonly members: readonly string[];
 }
 
-/** How often the values of the workspace have changed. */
+/** Number of changes of the values of the workspace. */
 export const findValueRevision = async (transaction: Transaction): Promise<number> =>
   Number((await query<{ revision: string }>(transaction, REVISION))[0]?.revision ?? 0);
 
-/** The values of these ids that are visible, archived ones too, with the revision at which they were read. Their references are resolved. */
+/** The visible values of these ids, including archived ones, with the revision at which they were read. Their references are resolved. */
 export const loadValues = async (transaction: Transaction, ids: Iterable<string>): Promise<LoadedValues> => {
   const wanted = new Set([...ids].filter(isUuid));
   const [row] = await query<{ revision: string; loaded: LoadedRow[] }>(transaction, LOAD, { ids: [...wanted] });

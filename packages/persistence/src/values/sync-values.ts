@@ -7,11 +7,11 @@ import { objectName } from './values';
 
 /** One run of a synchronisation, which may come in several chunks. */
 interface SyncRun {
-  /** Name of the collection: its members' names begin with it and a dot. */
+  /** Name of the collection: the names of its members start with it and a dot. */
   readonly collection: string;
-  /** As the client calls the run. */
+  /** The client's id of the run. */
   readonly syncId: string;
-  /** Groups that may carry on with it; a restricted access names its own. */
+  /** Groups that may continue it; a restricted access names its own. */
   readonly userGroups: readonly string[];
 }
 
@@ -19,10 +19,10 @@ export type OpenSyncOutcome =
   | { readonly status: 'open'; readonly sync: string }
   /** It was completed before; nothing is left to do. */
   | { readonly status: 'completed' }
-  /** A later run of the collection has begun since, or the id is that of a run which the access may not see. */
+  /** A later run of the collection has started since, or the id is that of a run which the access may not see. */
   | { readonly status: 'superseded' };
 
-/** All runs of one collection take turns. The key only keeps them apart: two collections that share one wait for each other. */
+/** Only one run of a collection proceeds at a time. Two collections with the same lock key wait for each other too. */
 const TAKE_TURNS = /* sql */ `
   select pg_advisory_xact_lock(hashtextextended('value sync ' || app_workspace_id() || :collection, 0))`;
 
@@ -40,12 +40,12 @@ const SUPERSEDE = /* sql */ `
 
 const FIND = /* sql */ `select id, state from value_syncs where collection = :collection and sync_id = :sync_id`;
 
-/** Keeps every other synchronisation of the collection waiting until the transaction ends. */
+/** Blocks every other synchronisation of the collection until the transaction ends. */
 export const takeTurns = async (transaction: Transaction, collection: string): Promise<void> => {
   await query(transaction, TAKE_TURNS, { collection });
 };
 
-/** Begins a run or carries on with it. A run that begins supersedes those of the collection that are open. The caller has its turn. */
+/** Starts a run or continues it. A new run supersedes the open runs of the collection. The caller has called {@link takeTurns}. */
 export const openSync = async (
   transaction: Transaction,
   { collection, syncId, userGroups }: SyncRun,
@@ -67,7 +67,7 @@ const REMEMBER = /* sql */ `
   on conflict do nothing`;
 const TOUCH = /* sql */ `update value_syncs set changed_at = clock_timestamp() where id = cast(:sync as uuid)`;
 
-/** Notes names that a chunk brought: completing the run leaves them. */
+/** Records the names of a chunk: completing the run keeps their members. */
 export const rememberMembers = async (
   transaction: Transaction,
   sync: string,
@@ -81,26 +81,26 @@ const COMPLETE = /* sql */ `
   update value_syncs set state = 'completed', changed_at = clock_timestamp() where id = cast(:sync as uuid)`;
 const FORGET_MEMBERS = /* sql */ `delete from value_sync_members where sync = cast(:sync as uuid)`;
 
-/** Ends a run; what its chunks brought need not be known any more. */
+/** Ends a run; the names of its chunks are no longer needed. */
 export const completeSync = async (transaction: Transaction, sync: string): Promise<void> => {
   await query(transaction, COMPLETE, { sync });
   await query(transaction, FORGET_MEMBERS, { sync });
 };
 
-/** Stored value under a name that is to be written. */
+/** Stored value of a name to be written. */
 export interface ComparedValue {
   readonly id: string;
   readonly name: string;
   readonly type: ValueType;
   /** Whether writing would change it. */
   readonly differs: boolean;
-  /** Null where it does not differ. */
+  /** Null if it does not differ. */
   readonly content: unknown;
   /** The object that generates it. */
   readonly objectName: string | null;
 }
 
-/** Contents are compared as text: one that only orders its keys otherwise differs. */
+/** Contents are compared as text: a different order of keys is a difference. */
 const COMPARE = /* sql */ `
   select workspace_values.id, workspace_values.name, workspace_values.type, differs,
     case when differs then workspace_values.content end as content,
@@ -115,7 +115,7 @@ const COMPARE = /* sql */ `
   order by workspace_values.name
   for update of workspace_values`;
 
-/** The visible values of these names, by name, kept from other writers until the transaction ends. */
+/** The visible values of these names, by name, locked against other writers until the transaction ends. */
 export const compareValues = (
   transaction: Transaction,
   values: readonly SavedValue[],
@@ -130,9 +130,9 @@ type Named = readonly { readonly name: string }[];
 /** Changes of one request of a synchronisation. */
 interface SyncChange {
   readonly collection: string;
-  /** Null for a request that is the whole collection. */
+  /** Null for a request that contains the whole collection. */
   readonly syncId: string | null;
-  /** Groups of the members that it made. */
+  /** Groups of the members that it created. */
   readonly userGroups: readonly string[];
   readonly created: Named;
   readonly updated: Named;
@@ -140,7 +140,7 @@ interface SyncChange {
   readonly deleted: Named;
 }
 
-/** Records a request of a synchronisation as one change with counts and the first names, however many members it has; none for no change. */
+/** Records a request of a synchronisation as one change with counts and the first names, for any number of members; no entry without a change. */
 export const recordSync = async (
   transaction: Transaction,
   { collection, syncId, userGroups, created, updated, archived, deleted }: SyncChange,
@@ -158,7 +158,7 @@ export const recordSync = async (
   });
 };
 
-/** A member of a collection that a synchronisation did not bring. */
+/** A member of a collection that is missing from a synchronisation. */
 export interface AbsentMember {
   readonly id: string;
   readonly name: string;
@@ -169,8 +169,8 @@ export interface AbsentMember {
 export type PresentMembers = { readonly sync: string } | { readonly names: readonly string[] };
 
 /**
- * As a difference of sets, which is found by hash or by order whatever the planner believes. A join compared each member with each present
- * name where the statistics knew the runs of others alone.
+ * As a difference of sets, which is computed by hash or by order whatever the planner assumes. A join compared each member with each
+ * present name if the statistics covered only other runs.
  */
 const absentNames = (present: string): string => /* sql */ `
   select name from workspace_values where starts_with(name, :beginning) and object_id is null
@@ -184,7 +184,7 @@ const LOCK_ABSENT = /* sql */ `
   where name = any (cast(:names as text[])) and object_id is null
   order by name for update of workspace_values`;
 
-/** The visible members that were not brought, archived ones too, by name. Values that objects generate are none of the collection's. */
+/** The visible members that were not sent, including archived ones, by name. Values that objects generate do not belong to the collection. */
 export const findAbsentMembers = async (
   transaction: Transaction,
   collection: string,
@@ -207,12 +207,12 @@ const ARCHIVE = /* sql */ `
 
 const DELETE = /* sql */ `delete from workspace_values where id = any (cast(:ids as uuid[]))`;
 
-/** The caller has locked them, and records it with `recordSync`. */
+/** The caller has locked them, and records the change with `recordSync`. */
 export const archiveValues = async (transaction: Transaction, ids: readonly string[]): Promise<void> => {
   if (ids.length > 0) await query(transaction, ARCHIVE, { ids });
 };
 
-/** The caller has locked them, made sure that nothing uses them, and records it with `recordSync`. */
+/** The caller has locked them, ensured that nothing uses them, and records the change with `recordSync`. */
 export const deleteValues = async (transaction: Transaction, ids: readonly string[]): Promise<void> => {
   if (ids.length > 0) await query(transaction, DELETE, { ids });
 };

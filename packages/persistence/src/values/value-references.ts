@@ -1,11 +1,11 @@
 import { type AssetKind } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 
-/** How a list holds a value of the workspace as one of its elements. */
+/** An element of a list that refers to a value of the workspace. */
 export interface ValueReference {
   readonly $rb: 'globalValue';
   readonly id: string;
-  /** The name as it was when the list was written; the id counts. */
+  /** The name when the list was written; the id is decisive. */
   readonly name: string;
 }
 
@@ -16,11 +16,11 @@ export const isValueReference = (element: unknown): element is ValueReference =>
   'id' in element &&
   typeof element.id === 'string';
 
-/** Ids of the values to which a content refers. Only elements of a list can refer, and not those within them. */
+/** Ids of the values to which a content refers. Only elements of a list can refer to values, not elements nested in them. */
 export const referencesIn = (content: unknown): readonly string[] =>
   Array.isArray(content) ? content.filter(isValueReference).map(({ id }) => id) : [];
 
-/** The content with what it refers to in the place of the references; what is unknown stays a reference. */
+/** The content with its references replaced by the values they refer to; unknown references stay. */
 export const resolveContent = (content: unknown, contentOf: ReadonlyMap<string, unknown>): unknown =>
   Array.isArray(content)
     ? content.map((element: unknown) =>
@@ -28,7 +28,7 @@ export const resolveContent = (content: unknown, contentOf: ReadonlyMap<string, 
       )
     : content;
 
-/** The view of the values that counts: the caller's, or that of the rules of the workspace, which see all. */
+/** The view of the values: the caller's, or that of the rules of the workspace, which see all. */
 type ReferenceView = 'caller' | 'rules';
 
 const SOURCES: Readonly<Record<ReferenceView, string>> = {
@@ -36,7 +36,7 @@ const SOURCES: Readonly<Record<ReferenceView, string>> = {
   rules: 'find_bound_values(cast(:ids as uuid[]))',
 };
 
-/** The values with what their lists refer to in the place of references. What the view does not show stays a reference. */
+/** The values with the references of their lists resolved. References that the view does not show stay. */
 export const resolveReferences = async <T extends { readonly content: unknown }>(
   transaction: Transaction,
   values: readonly T[],
@@ -54,7 +54,7 @@ export const resolveReferences = async <T extends { readonly content: unknown }>
 export interface ReferringValue {
   readonly id: string;
   readonly refersTo: readonly string[];
-  /** Undefined where the access may not see it. */
+  /** Undefined if the access may not see it. */
   readonly visible: { readonly name: string; readonly content: unknown } | undefined;
 }
 
@@ -71,7 +71,7 @@ const REFERRING = /* sql */ `
     left join workspace_values on workspace_values.id = referring.id
   order by workspace_values.name nulls last, referring.id`;
 
-/** Every list that refers to one of these values, archived ones too. */
+/** Every list that refers to one of these values, including archived ones. */
 export const findReferringValues = async (
   transaction: Transaction,
   ids: readonly string[],
@@ -86,11 +86,11 @@ export const findReferringValues = async (
         }),
       );
 
-/** That a rule or flow uses a value, in its draft or in a version that was ever published. */
+/** The use of a value by a rule or flow, in its draft or in a version that was ever published. */
 export interface AssetUse {
   readonly valueId: string;
   readonly assetId: string;
-  /** Undefined where the access may not see the asset, or only a version of it is kept. */
+  /** Undefined if the access may not see the asset, or only a version of it is kept. */
   readonly asset: UsingAsset | undefined;
 }
 
@@ -115,7 +115,7 @@ interface UseRow {
   readonly updated_at: Date | null;
 }
 
-/** The join is subject to row security: of hidden assets only that they exist is said. */
+/** The join is subject to row security: of hidden assets only their existence is reported. */
 const USES = /* sql */ `
   select uses.value_id, uses.rule_id, assets.kind, assets.name, assets.description, assets.slug,
     assets.published_version_id is not null as published, assets.updated_at

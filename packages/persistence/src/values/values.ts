@@ -5,7 +5,7 @@ import { entriesToRead, type PageRequest, startOfPage, takePage } from '../pagin
 import { type DescribedRow, describeTable } from '../resources/described-table';
 import { resolveReferences } from './value-references';
 
-/** The object that generates a value. Its name is visible to everybody who sees the value. */
+/** The object that generates a value. Its name is visible to everyone who sees the value. */
 export const objectName = /* sql */ `
   (select workspace_objects.name from workspace_objects where workspace_objects.id = workspace_values.object_id)`;
 
@@ -13,12 +13,12 @@ const MANAGED_BY = /* sql */ `
   case when workspace_values.object_id is not null
     then json_build_object('id', workspace_values.object_id, 'name', coalesce(${objectName}, '')) end`;
 
-/** Select list of a value, and how its rows become records. */
+/** Select list of a value, and the conversion of its rows to records. */
 export const { columns: valueColumns, toRecord: toValueRecord } = describeTable('workspace_values', valueFields, {
   managed_by: MANAGED_BY,
 });
 
-/** Which values are wanted: those of these ids and those of these names. */
+/** Selects values of these ids and values of these names. */
 interface ValueNames {
   readonly ids?: Iterable<string>;
   readonly names?: Iterable<string>;
@@ -28,8 +28,8 @@ interface ValueNames {
 export type BoundValue = Pick<ValueRecord, 'id' | 'name' | 'type' | 'content'>;
 
 /**
- * Purpose of the values. `refer` keeps them from being deleted until the transaction ends; `change` from being changed too, and takes them in the
- * order of their names, so that two writers wait for each other instead of meeting head on.
+ * Purpose of the values. `refer` prevents their deletion until the transaction ends; `change` also prevents changes, and locks them in the
+ * order of their names, so that two writers wait instead of deadlocking.
  */
 type ValuePurpose = 'refer' | 'change';
 
@@ -45,7 +45,7 @@ const LOCKS: Readonly<Record<ValuePurpose, string>> = {
 
 const FIND_BOUND = /* sql */ `select id, name, type, content from find_bound_values(cast(:ids as uuid[]))`;
 
-/** The values that are visible, archived ones too, by name. */
+/** The visible values, including archived ones, by name. */
 export const findValues = async (
   transaction: Transaction,
   { ids = [], names = [] }: ValueNames,
@@ -56,9 +56,7 @@ export const findValues = async (
   return (await query<DescribedRow>(transaction, `${FIND} ${LOCKS[purpose]}`, bindings)).map(toValueRecord);
 };
 
-/**
- * Values that a rule of the workspace refers to already, without regard to groups: whoever may change the rule may keep what it refers to.
- */
+/** Values to which a rule of the workspace already refers, regardless of groups: everyone who may change the rule may keep its references. */
 export const findBoundValues = async (
   transaction: Transaction,
   ids: Iterable<string>,
@@ -68,25 +66,25 @@ export const findBoundValues = async (
   return resolveReferences(transaction, await query<BoundValue>(transaction, FIND_BOUND, { ids: wanted }), 'rules');
 };
 
-/** Which values are wanted; all given filters must hold. */
+/** Filters for values; all given filters must hold. */
 interface ValueFilters {
   /** Exact name. */
   readonly name?: string | undefined;
-  /** Beginning of the name. */
+  /** Start of the name. */
   readonly prefix?: string | undefined;
   readonly type?: ValueType | undefined;
   readonly userGroup?: string | undefined;
-  /** Whether archived values are listed too; default: they are not. */
+  /** Whether archived values are listed too; default: false. */
   readonly withArchived?: boolean | undefined;
 }
 
 interface ValueList {
   readonly values: readonly ValueRecord[];
-  /** Null on the last page, and where no page was asked for. */
+  /** Null on the last page, and if no page was requested. */
   readonly nextCursor: string | null;
 }
 
-/** The values that are visible and pass the filters, newest first: all of them, or one page. Throws `invalid_request` for a bad cursor. */
+/** The visible values that pass the filters, newest first: all of them, or one page. Throws `invalid_request` for a bad cursor. */
 export const listValues = async (
   transaction: Transaction,
   { name, prefix, type, userGroup, withArchived = false }: ValueFilters,

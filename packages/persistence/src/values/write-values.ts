@@ -15,7 +15,7 @@ import {
 } from './value-references';
 import { toValueRecord, valueColumns } from './values';
 
-/** Values that an object generates are changed by the object alone. */
+/** Values that an object generates are changed only by the object. */
 export interface ManagedRefusal {
   readonly status: 'managed';
   /** Name of the first such value. */
@@ -23,7 +23,7 @@ export interface ManagedRefusal {
   readonly object: NonNullable<ValueRecord['managedBy']>;
 }
 
-/** Undefined where no object generates any of these values. */
+/** Undefined if no object generates any of these values. */
 export const refusalOf = (values: readonly ValueRecord[]): ManagedRefusal | undefined => {
   for (const { name, managedBy } of values) {
     if (managedBy !== null) return { status: 'managed', name, object: managedBy };
@@ -31,23 +31,23 @@ export const refusalOf = (values: readonly ValueRecord[]): ManagedRefusal | unde
   return undefined;
 };
 
-/** A value as it is to be. */
+/** The desired state of a value. */
 export interface SavedValue {
   readonly name: string;
   readonly type: ValueType;
   readonly content: unknown;
   /** Ids of the values to which the list refers; absent: none. */
   readonly refersTo?: readonly string[] | undefined;
-  /** Absent: stays as it is, or empty for a new value. */
+  /** Absent: unchanged, or empty for a new value. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface SaveValuesOptions {
-  /** Groups of new values. A restricted access must name groups of its own, at least one. */
+  /** Groups of new values. A restricted access must name some of its own groups, at least one. */
   readonly newUserGroups: readonly string[];
-  /** Groups that values which exist get; undefined: they keep theirs. */
+  /** New groups of existing values; undefined: they keep theirs. */
   readonly userGroups?: readonly string[] | undefined;
-  /** Whether each value is recorded as a change of its own, or the caller records them all as one. Default `each`. */
+  /** Whether each value is recorded as its own change, or the caller records them all as one. Default `each`. */
   readonly recorded?: 'each' | 'by_caller';
 }
 
@@ -62,7 +62,7 @@ type SaveValuesOutcome =
   | { readonly status: 'name_taken' }
   | ManagedRefusal;
 
-/** Bindings of {@link writeGiven}, as rows. As JSON text in arrays: a document around them could not hold U+0000, which their contents may. */
+/** Bindings of {@link writeGiven}, as rows. As JSON text in arrays: an enclosing document could not contain U+0000, which their contents may. */
 export const GIVEN = /* sql */ `
   (select name, type, cast(content as json), cast(nullif(metadata, '') as json), cast(refers_to as uuid[])
    from unnest(cast(:names as text[]), cast(:types as text[]), cast(:contents as text[]), cast(:metadata as text[]), cast(:references as text[]))
@@ -77,7 +77,7 @@ export const writeGiven = (values: readonly SavedValue[]): Bindings => ({
   references: values.map(({ refersTo = [] }) => `{${refersTo.join(',')}}`),
 });
 
-/** In the order of names, so that two writers of the same values wait for each other instead of meeting head on. */
+/** In the order of names, so that two writers of the same values wait instead of deadlocking. */
 const LOCK_BY_NAMES = /* sql */ `
   select ${valueColumns} from workspace_values where name = any (cast(:names as text[])) order by name for update of workspace_values`;
 
@@ -151,7 +151,7 @@ const toChange = (before: ValueRecord | undefined, after: ValueRecord): Change =
   after,
 });
 
-/** Changes; absent parts stay as they are. */
+/** Changes; absent parts stay unchanged. */
 interface ValueChanges {
   readonly name?: string | undefined;
   /** Type and content change together. */
@@ -189,7 +189,7 @@ const UPDATE = /* sql */ `
   where id = cast(:id as uuid)
   returning ${valueColumns}`;
 
-/** Changes one value. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
+/** Changes one value. Throws `forbidden` if a restricted access names groups that it does not have, or none. */
 export const updateValue = async (
   transaction: Transaction,
   id: string,
@@ -227,7 +227,7 @@ type DeleteValueOutcome =
   | {
       readonly status: 'deleted';
       readonly name: string;
-      /** Lists that referred to the value, and hold its content now. */
+      /** Lists that referred to the value, and now contain its content. */
       readonly updatedLists: readonly { readonly id: string; readonly name: string }[];
     }
   | { readonly status: 'not_found' }
@@ -246,8 +246,8 @@ const REPLACE = /* sql */ `
   returning user_groups`;
 
 /**
- * Deletes a value that no rule or flow uses, in its draft or in a version that was ever published. In lists that refer to it, its content takes its
- * place.
+ * Deletes a value that no rule or flow uses, in its draft or in a version that was ever published. In lists that refer to it, its content
+ * replaces the reference.
  */
 export const deleteValue = async (transaction: Transaction, id: string): Promise<DeleteValueOutcome> => {
   const locked = await lockValue(transaction, id);

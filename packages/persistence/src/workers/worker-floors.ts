@@ -2,7 +2,7 @@ import { recordChange } from '../audit/record-change';
 import { type Database } from '../connection/database';
 import { query, type Transaction } from '../connection/query';
 
-/** How many workers a workspace asks for. */
+/** The number of workers that a workspace requests. */
 export interface WorkerFloor {
   readonly targetWorkers: number;
   /** 1 or more. */
@@ -12,9 +12,9 @@ export interface WorkerFloor {
 export interface WantedWorkers {
   /** From 1 to 10,000. */
   readonly targetWorkers: number;
-  /** Whether a number that is asked for already stays where it is the larger one. */
+  /** Whether a larger number that was requested before is kept. */
   readonly keepsLarger: boolean;
-  /** How long they are wanted, ms. */
+  /** Duration of the request, ms. */
   readonly durationMs: number;
 }
 
@@ -29,7 +29,7 @@ const COLUMNS = /* sql */ `
   cast(ceil(extract(epoch from worker_floors.expires_at - clock_timestamp())) as integer) as expires_in_seconds`;
 const FIND = /* sql */ `select ${COLUMNS} from worker_floors where expires_at > clock_timestamp()`;
 const LOCK = /* sql */ `${FIND} for update`;
-/** In one statement, so that of requests that come at once the largest number stays. */
+/** In one statement, so that the largest number of concurrent requests is kept. */
 const SET = /* sql */ `
   insert into worker_floors (target_workers, expires_at)
   values (
@@ -47,13 +47,13 @@ const SET = /* sql */ `
   returning ${COLUMNS}`;
 const DESIRED = /* sql */ `select desired_workers() as desired`;
 
-/** The floor of the workspace; undefined if there is none, or no longer. */
+/** The floor of the workspace; undefined if there is none, or it has expired. */
 export const findWorkerFloor = async (transaction: Transaction): Promise<WorkerFloor | undefined> => {
   const [row] = await query<FloorRow>(transaction, FIND);
   return row && toFloor(row);
 };
 
-/** Asks for workers from now on. Throws `forbidden` for an access that is restricted to groups. */
+/** Requests workers from now on. Throws `forbidden` for an access that is restricted to groups. */
 export const setWorkerFloor = async (
   transaction: Transaction,
   { targetWorkers, keepsLarger, durationMs }: WantedWorkers,
@@ -73,7 +73,7 @@ export const setWorkerFloor = async (
   return toFloor(after);
 };
 
-/** The largest number of workers that any workspace asks for; 0 where none does. Throws `database_unavailable`. */
+/** The largest number of workers that any workspace requests; 0 if none does. Throws `database_unavailable`. */
 export const readDesiredWorkers = async (database: Pick<Database, 'lookUp'>): Promise<number> => {
   const [row] = await database.lookUp<{ readonly desired: number }>(DESIRED);
   return row?.desired ?? 0;
@@ -81,7 +81,7 @@ export const readDesiredWorkers = async (database: Pick<Database, 'lookUp'>): Pr
 
 const toFloor = (row: FloorRow): WorkerFloor => ({
   targetWorkers: row.target_workers,
-  // Rounding may have met the last moment.
+  // Rounding may have reached the end of the duration.
   expiresInSeconds: Math.max(row.expires_in_seconds, 1),
 });
 

@@ -5,9 +5,9 @@ import { asAdministrator, inTransaction } from '../connection/administrator';
 import { type Database } from '../connection/database';
 
 interface NewWorkspace {
-  /** Lowercase letters, digits, dashes and underscores; by it the workspace is found again. */
+  /** Lowercase letters, digits, dashes and underscores; identifies the workspace. */
   readonly slug: string;
-  /** Used when the workspace is made; an existing one keeps its name. */
+  /** Name of a new workspace; an existing one keeps its name. */
   readonly name: string;
 }
 
@@ -23,15 +23,15 @@ const FIND = /* sql */ `select id from workspaces where slug = $1`;
 
 const CLAIM = /* sql */ `select set_config('app.workspace_id', $1, true)`;
 
-/** Entitlements of built-in roles follow the release; custom roles are left alone. */
+/** Entitlements of built-in roles follow the release; custom roles are unchanged. */
 const GIVE_ROLE = /* sql */ `
   insert into roles (workspace_id, name, entitlements, built_in) values ($1, $2, $3, true)
   on conflict (workspace_id, name) do update set entitlements = excluded.entitlements
   where roles.built_in and roles.entitlements <> excluded.entitlements`;
 
 /**
- * Makes a workspace with the built-in roles, or finds the one of this slug and brings its built-in roles up to date. Takes the URL
- * of the user who ran the migrations; throws `internal_error` for another. Safe to run twice and at once.
+ * Creates a workspace with the built-in roles, or finds the one of this slug and updates its built-in roles. Takes the URL of the user who
+ * ran the migrations; throws `internal_error` for another. Safe to run twice and concurrently.
  */
 export const ensureWorkspace = (url: string, workspace: NewWorkspace): Promise<EnsuredWorkspace> =>
   asAdministrator(url, (client) =>
@@ -69,8 +69,8 @@ interface SignInWorkspace {
 const SIGN_IN = /* sql */ `select id, slug, name from find_sign_in_workspace(:slug)`;
 
 /**
- * The workspace of a slug, or, where none is named, the only one that there is; undefined where there is none of this slug, or more than one and none
- * is named. Throws `database_unavailable`.
+ * The workspace of a slug or, without a slug, the only workspace; undefined if there is none, or if there are several
+ * and no slug. Throws `database_unavailable`.
  */
 export const findSignInWorkspace = async (
   database: Pick<Database, 'lookUp'>,

@@ -45,7 +45,7 @@ import { useTestWorkspace } from '../test-workspace';
 const workspace = useTestWorkspace('assets');
 const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> => workspace.inside(work);
 
-/** Inserts a rule and publishes it; answers how a flow uses it. */
+/** Inserts a rule and publishes it; answers its use by a flow. */
 const publishedRule = async (parts: Parameters<typeof newRule>[0] = {}): Promise<FlowUse> => {
   const rule = newRule(parts);
   const versionId = randomUUID();
@@ -56,7 +56,7 @@ const publishedRule = async (parts: Parameters<typeof newRule>[0] = {}): Promise
   return { kind: 'rule', slug: rule.slug, selector: 'latest', asset_id: rule.id, version_id: versionId };
 };
 
-/** Inserts a flow and publishes it; answers how another flow uses it. */
+/** Inserts a flow and publishes it; answers its use by another flow. */
 const publishedFlow = async (
   uses: readonly FlowUse[] = [],
   parts: Partial<NewAsset<'flow'>> = {},

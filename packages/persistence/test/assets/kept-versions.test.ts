@@ -17,7 +17,7 @@ interface Published {
   readonly uses: readonly Published[];
 }
 
-/** What the database should hold: a version stays while its asset does, or while a version that stays uses it. */
+/** The expected content of the database: a version stays while its asset exists, or while a remaining version uses it. */
 class Model {
   readonly assets = new Map<string, AssetKind>();
   readonly versions: Published[] = [];
@@ -28,7 +28,7 @@ class Model {
   }
 }
 
-/** `pick` chooses among what there is. */
+/** `pick` chooses one of the existing things. */
 type Step =
   | { readonly do: 'rule' }
   | { readonly do: 'flow'; readonly uses: readonly number[] }
@@ -44,7 +44,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constantFrom('delete' as const, 'delete through the view' as const), pick }),
 );
 
-/** Publishes a version that uses some of those that the model still has, none of its own asset. */
+/** Publishes a version that uses some of the versions remaining in the model, none of its own asset. */
 const publish = async (model: Model, kind: AssetKind, assetId: string, wanted: readonly number[]): Promise<void> => {
   const usable = model.versions.filter((version) => version.assetId !== assetId && model.stays(version));
   const chosen = kind === 'rule' || usable.length === 0 ? [] : wanted.map((index) => usable[index % usable.length]);

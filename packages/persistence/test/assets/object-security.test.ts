@@ -31,7 +31,7 @@ const NOTHING = { create: [], change: [], unchanged: 0, archive: [], release: []
 
 let workspace: TestWorkspace;
 let stranger: WorkspaceAccess;
-/** Ids of what the workspace has, which those without access may know and cannot use. */
+/** Ids of existing things, which callers without access may know but cannot use. */
 const ids = { object: '', managed: '', plain: '', list: '', archived: '', sync: '', rule: '' };
 
 const as = <T>(access: WorkspaceAccess, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
@@ -71,7 +71,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error as { code: string }).code,
   );
 
-/** Every repository function of objects and values, called with the ids and names of what is there. */
+/** Every repository function of objects and values, called with the ids and names of existing things. */
 const ATTEMPTS: readonly Attempt[] = [
   ['findObject', (t) => persistence.findObject(t, { id: ids.object }), undefined],
   ['findObject by name', (t) => persistence.findObject(t, { name: 'Order' }), undefined],
@@ -131,7 +131,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ],
 ];
 
-/** Functions that answer the same to every caller, for the reason that the next tests show. */
+/** Functions that answer the same to every caller; the next tests show why. */
 const OTHERWISE = [
   'insertObject',
   'saveValues',

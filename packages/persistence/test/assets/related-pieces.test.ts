@@ -18,7 +18,7 @@ let contextId: string;
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 const wanted = (key: string, defaultValue: unknown = null): WantedFact => ({ key, defaultValue });
 
-// In an order that is not that of the ids, nor that of UTF-16 units.
+// In an order that differs from that of the ids and from that of UTF-16 units.
 const ids = ['c2', 'c1', '\u{1F600}', '\uFFFD'];
 const total = wanted('total');
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { apiKeyFields, type FlowUse, type ParsedField, type RuleRow, toGiven } from '@decision/contracts';
 import { type NewApiKey, type NewAsset } from '../../src';
 
-/** The id of nothing. */
+/** An id that nothing has. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 /** A text that was read from the content of an object. */
@@ -11,7 +11,7 @@ export const parsedField = (key: string): ParsedField => ({
   schemaPath: `/${key}`,
 });
 
-/** A rule that can be inserted: unique id and slug, one row. */
+/** A rule ready to insert: unique id and slug, one row. */
 export const newRule = (parts: Partial<NewAsset<'rule'>> = {}): NewAsset<'rule'> => {
   const id = randomUUID();
   return {
@@ -37,7 +37,7 @@ export const newRule = (parts: Partial<NewAsset<'rule'>> = {}): NewAsset<'rule'>
   };
 };
 
-/** A flow that can be inserted: unique id and slug, an origin and a result. */
+/** A flow ready to insert: unique id and slug, an origin and a result. */
 export const newFlow = (parts: Partial<NewAsset<'flow'>> = {}): NewAsset<'flow'> => {
   const { conditions: _rows, groups: _groups, ...rule } = newRule();
   return {
@@ -56,7 +56,7 @@ export const newFlow = (parts: Partial<NewAsset<'flow'>> = {}): NewAsset<'flow'>
   };
 };
 
-/** What a version of {@link newFlow} holds beside the draft. */
+/** Content of a version of {@link newFlow} beyond the draft. */
 export const resolved = (...uses: readonly FlowUse[]) => ({
   requestSchema: newRule().requestSchema,
   responseSchema: [{ key: 'price', type: 'number' as const }],
@@ -70,7 +70,7 @@ export const priceRow = (weight: number, price: number): RuleRow => ({
   settings: { enabled: true },
 });
 
-/** A key that can be stored: unique selector, role `developer`, never expires. */
+/** A key ready to store: unique selector, role `developer`, never expires. */
 export const newApiKey = (parts: Partial<NewApiKey> = {}): NewApiKey => ({
   selector: randomUUID().replaceAll('-', ''),
   secretHash: 'ab'.repeat(32),

@@ -126,7 +126,7 @@ describe('lists of rules', () => {
       await paged.database.inWorkspace(paged.access, async (transaction) => {
         for (const rule of made) await insertAsset(transaction, 'rule', rule);
       });
-      // Most in one moment: among those the id decides the order.
+      // Most in the same moment, where the id decides the order.
       await asOwner(
         paged.url,
         `update rules set created_at = '2020-01-01T00:00:00Z' where name = 'odd' or slug < 'rule-8'`,

@@ -28,14 +28,14 @@ import { openTestWorkspace, type TestWorkspace } from '../test-workspace';
 
 describe('looking up many values, where the planner knows nothing of those of the workspace', () => {
   const MANY = 40_000;
-  /** Takes a minute where each value is compared with each wanted one, and a fifth of a second otherwise. */
+  /** Takes a minute if each value is compared with each wanted one, and a fifth of a second otherwise. */
   const DEADLINE_MS = 10_000;
   let workspace: TestWorkspace;
   let ids: readonly string[];
   beforeAll(async () => {
     workspace = await openTestWorkspace('many-values');
     const { url, access } = workspace;
-    // Statistics of other workspaces alone, which nobody may take again while the test runs.
+    // Statistics only of other workspaces, which nothing may renew while the test runs.
     for (const table of ['workspace_values', 'value_sync_members'])
       await asOwner(url, `alter table ${table} set (autovacuum_enabled = false)`);
     await asOwner(url, "insert into workspaces (slug, name) select 'o' || n, 'o' from generate_series(1, 60) as n");
@@ -250,7 +250,7 @@ describe('values', () => {
       ),
     );
     const outcomes = await Promise.all(writers);
-    // Two that make the same names at once: one of them finds them taken.
+    // Two concurrent creations of the same names: one of them finds them taken.
     expect(outcomes.filter(({ status }) => status === 'saved').length).toBeGreaterThan(0);
     expect(await save(names.map((name) => number(name, 9)))).toHaveLength(20);
   });

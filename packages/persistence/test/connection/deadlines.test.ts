@@ -109,7 +109,7 @@ describe('deadlines', () => {
           database.ping().then(
             () => 'served',
             (error: Error) => {
-              // Those that were turned away let the others through.
+              // The rejected requests let the others through.
               if (index === 1_199) held.open();
               return error.message;
             },

@@ -1,4 +1,4 @@
-/** Holds those who wait for it until it is opened. */
+/** Blocks its waiters until it is opened. */
 export interface Gate {
   readonly opened: Promise<void>;
   readonly open: () => void;

@@ -89,7 +89,7 @@ describe('lost connections', () => {
     it('while idle is replaced without anybody noticing', async () => {
       await Promise.all([database.ping(), database.ping()]);
       proxy.cut();
-      // The pool learns of it with the next turn of the event loop.
+      // The pool learns about it in the next turn of the event loop.
       await new Promise((resolve) => setTimeout(resolve, 50));
       await Promise.all([database.ping(), database.ping()]);
     });

@@ -4,7 +4,7 @@ import { openTcpProxy } from './tcp-proxy';
 import { openTestWorkspace, type TestWorkspace } from '../test-workspace';
 
 let workspace: TestWorkspace;
-/** One connection, whose transactions begin without waiting. */
+/** One connection, whose transactions start without waiting. */
 let database: Database;
 const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
   database.inWorkspace(workspace.access, work);

@@ -18,7 +18,7 @@ import { asOwner } from '../as-owner';
 import { newRule } from '../assets/rule-fixtures';
 
 describe('recovery', () => {
-  /** A server of its own, since it is killed. */
+  /** A separate server, since it is killed. */
   let directory: string;
   let stack: RunningStack;
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe('recovery', () => {
       const urls = await Promise.all(
         Array.from({ length: 8 }, (_, index) => createDatabase(stack.databaseUrl, `fresh_${index}`)),
       );
-      // Another one is about to make the role: all of them see none, try to make it, wait, and find it taken.
+      // Another transaction is about to create the role: all calls see none, try to create it, wait, and find it taken.
       const rival = new Client({ connectionString: stack.databaseUrl });
       await rival.connect();
       await rival.query('begin; create role decision_runtime');
@@ -111,7 +111,7 @@ describe('recovery', () => {
     it('paused: gives up at its deadlines, and serves when it goes on', async () => {
       await find();
       server().pause();
-      // One on an open connection, and several that have to open one.
+      // One on an open connection, and several that must open one.
       const outcomes = await Promise.allSettled([find(), find(), find(), find()]);
       server().resume();
       expect(outcomes).toEqual(

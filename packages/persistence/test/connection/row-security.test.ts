@@ -191,7 +191,7 @@ describe('row security', () => {
     workspace.database.inWorkspace(access, work);
 
   const NOT_FOUND = { status: 'not_found' };
-  /** Every repository function that names something of the workspace, and what it answers where it sees nothing. */
+  /** Every repository function that names something of the workspace, with its answer if the access sees nothing. */
   const BLIND: readonly (readonly [string, (transaction: Transaction) => Promise<unknown>, unknown])[] = [
     ['findAsset of a rule by id', (transaction) => findAsset(transaction, 'rule', { id: rule.id }), undefined],
     ['findAsset of a rule by slug', (transaction) => findAsset(transaction, 'rule', { slug: rule.slug }), undefined],
@@ -350,7 +350,7 @@ describe('row security', () => {
     ['recordKeyUse', (transaction) => recordKeyUse(transaction, key.id), undefined],
   ];
 
-  /** Functions that make something of one's own, or act within limits that tests of their own state, below or in the file named. */
+  /** Functions that create something of one's own, or whose limits have their own tests, below or in the file named. */
   const ELSEWHERE: Readonly<Record<string, string>> = {
     readDecisionPage: 'query.test.ts of log-collector: shows and counts decisions of assets that it sees',
     countDecisions: 'query.test.ts of log-collector: shows and counts decisions of assets that it sees',
@@ -460,7 +460,7 @@ describe('row security', () => {
     recordSignIn: 'sessions.test.ts: shows a stranger nothing',
     listSignIns: 'sessions.test.ts: shows a stranger nothing',
   };
-  /** Functions of contexts: `context-security.test.ts` says by itself which are missing there. */
+  /** Functions of contexts: `context-security.test.ts` itself detects missing ones. */
   const OF_CONTEXTS = [
     ...['findVisibleAround', 'findCollectionGroups', 'saveCollectionGroups'],
     ...['findContextRevision', 'loadContextWorld', 'lockContextWorld', 'deleteContext', 'findContext', 'insertContext'],
@@ -491,7 +491,7 @@ describe('row security', () => {
     ...['findEntityWrites', 'recordEntityWrites', 'forgetEntityWrites', 'findWaitingCircle'],
     ...['findVersions', 'removePendingCascades', 'markPendingCascades', 'savePendingProgress', 'takePendingCascades'],
   ];
-  /** Functions that work on databases and identities, not on what a workspace has. */
+  /** Functions that work on databases and identities instead of data of a workspace. */
   const NOT_OF_WORKSPACES = [
     ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
     ...[
@@ -537,7 +537,7 @@ describe('row security', () => {
     expect(await failing).toBeUndefined();
   });
 
-  /** Everything that the blind must not have changed. */
+  /** Everything that must be unchanged by an access that sees nothing. */
   const state = (): Promise<unknown> =>
     Promise.all([
       asOwner(workspace.url, 'select * from assets order by id'),

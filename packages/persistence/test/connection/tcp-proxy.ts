@@ -1,16 +1,16 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A proxy in front of a database, with the faults of a network. */
+/** A proxy in front of a database, with simulated network faults. */
 export interface TcpProxy {
   /** The URL of the database through the proxy. */
   readonly url: string;
-  /** Connections that are open through it. */
+  /** Number of open connections through it. */
   connections(): number;
-  /** From now on bytes are swallowed in both directions; connections stay open and new ones are accepted. */
+  /** Discards all bytes in both directions from now on; connections stay open and new ones are accepted. */
   swallow(): void;
-  /** From now on new connections are cut as soon as they are made. */
+  /** Cuts new connections from now on as soon as they are made. */
   refuse(): void;
-  /** New connections are served again and their bytes pass; those that lost bytes are cut. */
+  /** Serves new connections again and passes their bytes; connections that lost bytes are cut. */
   heal(): void;
   /** Cuts every connection. */
   cut(): void;

@@ -14,7 +14,7 @@ let directory: string;
 let stack: RunningStack;
 let plainUrl: URL;
 
-/** Writes a PEM file that the server, or a client, reads. */
+/** Writes a PEM file for the server or a client. */
 const pem = (name: string, text: string): string => {
   const path = join(directory, name);
   writeFileSync(path, text);
@@ -30,7 +30,7 @@ const shown = async (setting: string): Promise<string> =>
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'persistence-tls-'));
-  // As root the server runs as another user, who must get through.
+  // If the test runs as root, the server runs as another user, who needs access.
   chmodSync(directory, 0o711);
   stack = await startStack({
     ...{ directory, downloads: join(directory, 'downloads'), servers: ['database'], durable: false },
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const key = pem('server.key', server.key);
   chownSync(key, uid, gid);
   chmodSync(key, 0o600);
-  // The driver connects to localhost, whose name the certificate has.
+  // The driver connects to localhost, the name in the certificate.
   const before = readFileSync(rules, 'utf8');
   writeFileSync(rules, `hostssl all tls_user all cert\n${before}`);
   await statement(`create role tls_user login superuser`);
@@ -74,7 +74,7 @@ const trusting = () => ({ sslrootcert: pem('authority.crt', server.cert) });
 it('is spoken to a server whose authority DATABASE_URL names, by administration and by services', async () => {
   await expect(checkDatabase(url(trusting()))).resolves.toEqual([expect.stringContaining('lacks the migrations')]);
   const database = openDatabase({ url: url(trusting()), poolMax: 1, applicationName: 'tls' });
-  // The role of the services is not there before the migrations, which is what the server says over TLS.
+  // The role of the services does not exist before the migrations; the server reports this over TLS.
   await expect(database.ping()).rejects.not.toThrow(/TLS/);
   await database.close();
 });

@@ -1,4 +1,4 @@
-/** Error of a caller for a failure of the database. */
+/** Error that a caller receives for a failure of the database. */
 export const unavailable = (message: RegExp): object => ({
   name: 'ServiceError',
   code: 'database_unavailable',

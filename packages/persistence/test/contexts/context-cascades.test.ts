@@ -28,7 +28,7 @@ const linksOf = (contextId: string) =>
   asOwner(workspace.url, `select instance_id, target_id, former from context_links where context_id = '${contextId}' order by 1, 2`); // prettier-ignore
 const link = (contextId: string, instanceId: string, targetId: string | null) =>
   inside((t) => writeLinks(t, contextId, [{ instanceId, fact: 'k', targetId }]));
-/** Expired for a second where `ttl` is -1. */
+/** Expired for a second if `ttl` is -1. */
 const save = (contextId: string, ids: readonly string[], ttl?: number) =>
   inside((t) => saveInstances(t, contextId, ids.map((id) => write(id)), ttl)); // prettier-ignore
 
@@ -103,7 +103,7 @@ it('C106, C120: submitting an expired instance again keeps its links as former o
   await link(orders.id, 'o-1', 'c-1');
   await inside((t) => lockInstances(t, { contextId: orders.id, instanceIds: ['o-1'], create: true }));
   expect(await linksOf(orders.id)).toEqual([{ instance_id: 'o-1', target_id: 'c-1', former: true }]);
-  expect(await take()).toEqual([]); // the submission tells them
+  expect(await take()).toEqual([]); // left to the submission
   await endLeases();
   expect(await take()).toMatchObject([{ instanceId: 'o-1' }]);
 });

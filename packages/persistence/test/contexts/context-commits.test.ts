@@ -65,7 +65,7 @@ describe('C149: what became of a transaction', () => {
   });
 
   describe('with a number that another transaction got, as after a crash', () => {
-    /** As if the database had lost it, and had committed another under its number. */
+    /** Simulates a database that lost the transaction, and committed another under its id. */
     const renumbered = async (rows: readonly WrittenRow[]): Promise<readonly WrittenRow[]> => {
       const [other] = await inside((t) => save(t, 'other'));
       return rows.map((row) => ({ ...row, transactionId: other?.transactionId ?? '' }));
@@ -79,7 +79,7 @@ describe('C149: what became of a transaction', () => {
     it('is rolled back where others wrote the next version of a row', async () => {
       await inside((t) => save(t, 'a'));
       const lost = await rolledBack('a');
-      await pause(2); // times have milliseconds
+      await pause(2); // times have a resolution of milliseconds
       await inside((t) => save(t, 'a'));
       expect(await outcome(await renumbered(lost))).toBe('rolled_back');
     });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { contextSettings, defaultValues, type ExecutionRecord } from '@decision/contracts';
 import { type InstanceWrite, lockInstances, type NewContext, type Transaction, writeInstances } from '../../src';
 
-/** A context that can be inserted: unique id and slug, one string for its identity. */
+/** A context ready to insert: unique id and slug, one string for its identity. */
 export const newContext = (parts: Partial<NewContext> = {}): NewContext => {
   const id = parts.id ?? randomUUID();
   return {
@@ -37,7 +37,7 @@ export const execution: ExecutionRecord = {
   written_to_context: [],
 };
 
-/** Makes instances, free, that never expire unless told otherwise. */
+/** Creates free instances that never expire by default. */
 export const saveInstances = async (
   transaction: Transaction,
   contextId: string,

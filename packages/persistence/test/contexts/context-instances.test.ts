@@ -159,7 +159,7 @@ describe('operations', () => {
     expect(taken).toEqual([{ workspaceId: workspace.access.workspaceId, contextId, held: mine }]);
     expect(await takeOverOperations(workspace.database, { ...LEASE, most: 10 })).toEqual([]);
 
-    await inside((t) => renewLease(t, held, -1)); // by the former holder, who has nothing to say any more
+    await inside((t) => renewLease(t, held, -1)); // by the former holder, without effect
     expect(await takeOverOperations(workspace.database, { ...LEASE, most: 10 })).toEqual([]);
     expect(await writeBack(held, 'a', 'b')).toEqual([]);
     await inside((t) => releaseInstances(t, contextId, held));

@@ -23,7 +23,7 @@ import { useTestWorkspace } from '../test-workspace';
 
 const INSTANCES = 40;
 const HISTORY = 5;
-/** Rows that a transaction may delete in these tests; the database refuses more. */
+/** Largest number of rows that a transaction may delete in these tests; the database refuses more. */
 const MOST = 10;
 const BOUNDS = { rows: MOST, history: MOST, bytes: 1_000_000 };
 const DATA = ['context_history', 'context_links', 'context_registrations', 'context_instances'];
@@ -207,9 +207,9 @@ describe.each([
   ['rows that were deleted', ['fill', 'empty', 'analyze', 'fill']],
 ] as const)('however many rows there are, where the planner knows of %s', (_known, before) => {
   const MANY = 20_000;
-  /** A part of the history, which the planner takes for more than there is: it knows nothing of tables that were just filled. */
+  /** A part of the history, which the planner overestimates: it has no statistics of recently filled tables. */
   const LARGE = { rows: 2_000, history: 5_000, bytes: 33_554_432 };
-  /** The most rows of one table that a step fetched. Those that it takes are looked at several times, by checks of references too. */
+  /** The largest number of rows of one table that a step fetched. A step reads its rows several times, also in checks of references. */
   const fetchedBy = (work: (database: Pick<Database, 'lookUp'>) => Promise<unknown>) =>
     inside(async (t) => {
       await work({ lookUp: (sql, bindings) => query(t, sql, bindings) });
@@ -240,7 +240,7 @@ describe.each([
   it('C161: a step of a removal reads what it takes', async () => {
     await inside((t) => deleteContext(t, id));
     expect(await fetchedBy((database) => removeContextStep(database, LARGE))).toBeLessThan(MANY);
-    // From the middle on.
+    // Starts in the middle.
     await asOwner(workspace.url, `update context_removals set after = 'm5' where context_id = $1`, [id]); // prettier-ignore
     expect(await fetchedBy((database) => removeContextStep(database, LARGE))).toBeLessThan(MANY);
   });

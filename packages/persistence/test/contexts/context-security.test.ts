@@ -23,7 +23,7 @@ const RELATIONSHIP = {
 } as const;
 const [operationId, ticketId, versionId] = [randomUUID(), randomUUID(), randomUUID()];
 const WRITTEN = { instanceId: 'free', version: 1, writtenAt: new Date(0).toISOString() };
-/** No database has come so far. */
+/** No database has reached this transaction id. */
 const NOT_YET = '9000000000000000000';
 const held = { operationId, takeovers: 0, fences: new Map([['busy', 1]]) };
 const id = CONTEXT.id;
@@ -37,7 +37,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     () => 'succeeded',
     (error: unknown) => (error as { code: string }).code,
   );
-/** Errors of PostgreSQL for a row that no policy admits, or that names a thing outside the workspace. */
+/** Errors of PostgreSQL for a row that no policy admits, or that names something outside the workspace. */
 const REFUSED = expect.stringMatching(/^(42501|23503)$/) as unknown;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ const untold = { instanceId: 'busy', mark: '1' };
 const entityWrite = { key: 'step', instanceIds: ['free'] };
 const links = { contextId: id, fact: 'k', after: '', limit: 9 };
 
-/** Every function of contexts, called with the ids and names of what is there. */
+/** Every function of contexts, called with the ids and names of existing things. */
 const ATTEMPTS: readonly Attempt[] = [
   ['loadContextWorld', (t) => persistence.loadContextWorld(t), { contexts: [], relationships: [], foreignKeys: [] }],
   ['findContext', (t) => persistence.findContext(t, { id }), undefined],
@@ -168,7 +168,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ['returnTickets', (t) => persistence.returnTickets(t, ticketId), undefined],
 ];
 
-/** Functions that would add something below a context. */
+/** Functions that would add something to a context. */
 const ADDITIONS: readonly (readonly [string, (transaction: Transaction) => Promise<unknown>])[] = [
   ['insertRelationship', (t) => persistence.insertRelationship(t, OTHER, { ...RELATIONSHIP, id: randomUUID(), name: 'mine' })], // prettier-ignore
   ['lockInstances', (t) => persistence.lockInstances(t, { contextId: id, instanceIds: ['mine'], create: true })],
@@ -181,7 +181,7 @@ const ADDITIONS: readonly (readonly [string, (transaction: Transaction) => Promi
   ['takeTickets', (t) => persistence.takeTickets(t, id, ['free'], { ticketId: randomUUID(), leaseMs: 1, most: 9 })],
 ];
 
-/** Functions that are tried elsewhere. */
+/** Functions that are tested elsewhere. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   insertContext: 'what a stranger makes is its own',
   lockContextWorld: 'what a stranger makes is its own',

@@ -94,7 +94,7 @@ it('CN-159: end as sent, without what was sent, or wait for another attempt, or 
   expect(await countNotifications(workspace.database)).toEqual({
     ...{ waiting: 1, failed: 1, oldestAgeMs: expect.any(Number) as number },
   });
-  // Once more by the same step: nothing is written, since the rows are there.
+  // Once more by the same step: nothing is written, since the rows exist.
   await add(['a', 'c']);
   expect((await take()).map(({ id }) => id)).toEqual(['b']);
 });

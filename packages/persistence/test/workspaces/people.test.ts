@@ -30,7 +30,7 @@ import { newApiKey, newRule, UNKNOWN_ID } from '../assets/rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from '../test-workspace';
 
 let workspace: TestWorkspace;
-/** A workspace of its own for each test. */
+/** A separate workspace for each test. */
 let access: WorkspaceAccess;
 beforeAll(async () => {
   workspace = await openTestWorkspace('people');

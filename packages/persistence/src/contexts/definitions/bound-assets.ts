@@ -12,9 +12,9 @@ export interface BoundAssetRecord {
   readonly slug: string;
   readonly name: string;
   readonly published: boolean;
-  /** Which version the binding means: `latest`, a number as text, or the slug of an environment. */
+  /** The version selector of the binding: `latest`, a number as text, or the slug of an environment. */
   readonly selector: string;
-  /** The version that this is now; null where there is none. */
+  /** The version that it currently refers to; null if there is none. */
   readonly versionId: string | null;
 }
 
@@ -40,7 +40,7 @@ const FIND = /* sql */ `
   where assets.context_slug = :slug
   order by assets.slug, assets.kind desc`;
 
-/** The visible rules and flows that are bound to the context of this slug, by slug; a rule comes before a flow of its slug. */
+/** The visible rules and flows that are bound to the context of this slug, by slug; for the same slug, a rule comes before a flow. */
 export const findBoundAssets = async (
   transaction: Transaction,
   contextSlug: string,
@@ -74,7 +74,7 @@ const FIND_IN_FORCE = /* sql */ `
 
 type InForceRow = { readonly context_id: string; readonly revision: string } & (BoundRow | { readonly id: null });
 
-/** The visible context of a slug or id, with the visible rules and flows that are bound to it; undefined where there is none. */
+/** The visible context of a slug or id, with its visible bound rules and flows; undefined if there is none. */
 export const findContextInForce = async (
   transaction: Transaction,
   name: { readonly id: string } | { readonly slug: string },
@@ -101,7 +101,7 @@ const INTERFACE = /* sql */ `
   select definition -> 'requestSchema', definition -> 'responseSchema' from kept_versions where id = cast(:id as uuid)
   limit 1`;
 
-/** Inputs and outputs of a published version, also of one that is kept for flows, which never change; undefined where it is not visible. */
+/** Inputs and outputs of a published version, including one that is kept for flows; immutable. Undefined if it is not visible. */
 export const loadAssetInterface = async (
   transaction: Transaction,
   versionId: string,
@@ -117,7 +117,7 @@ const UNBIND = /* sql */ `
   update assets set context = 'null', ${changedNow()}
   where assets.context_slug = :slug returning kind, id, slug, user_groups`;
 
-/** Frees every visible rule and flow from a context that goes; answers their slugs by kind. */
+/** Unbinds every visible rule and flow from a context before its deletion; answers their slugs by kind. */
 export const unbindAssets = async (
   transaction: Transaction,
   contextSlug: string,
@@ -172,7 +172,10 @@ interface CollectionRow {
   readonly user_groups: readonly string[];
 }
 
-/** Visible members of the collections of values of these names, of those that `groupsOf` speaks of only such as share a group: elements of a list value of the name, and values named `<collection>.<member>`. */
+/**
+ * Visible members of the collections of values of these names: elements of a list value of the name, and values named
+ * `<collection>.<member>`. For collections in `groupsOf`, only members that share a group.
+ */
 export const loadCollections = async (
   transaction: Transaction,
   names: readonly string[],

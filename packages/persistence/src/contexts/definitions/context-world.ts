@@ -11,11 +11,11 @@ import {
 } from './contexts';
 import { findForeignKeys, type ForeignKeyName } from './relationships';
 
-/** All contexts and relationships of a workspace that are visible. */
+/** All visible contexts and relationships of a workspace. */
 export interface StoredContextWorld {
   readonly contexts: readonly ContextRecord[];
   readonly relationships: readonly RelationshipRecord[];
-  /** Facts whose links every write keeps up, also those of relationships that are still being made. */
+  /** Facts whose links every write maintains, including those of relationships that are still being created. */
   readonly foreignKeys: readonly ForeignKeyName[];
 }
 
@@ -25,16 +25,16 @@ const LOCK = /* sql */ `
   returning revision`;
 
 /**
- * Takes the definitions of the workspace for this transaction: nobody else changes one before it ends. Everything that changes a context or a
- * relationship calls it first, so that whoever keeps compiled definitions notices the new revision.
+ * Locks the definitions of the workspace for this transaction: nobody else changes one before it ends. Every change of a context or a
+ * relationship calls it first, so that caches of compiled definitions notice the new revision.
  */
 export const lockContextWorld = async (transaction: Transaction): Promise<void> => {
   await query(transaction, LOCK);
 };
 
 /**
- * Takes contexts for this transaction alone: whoever writes their instances has finished, and nobody begins before it ends. Whatever changes how
- * instances are written calls it, after {@link lockContextWorld} and before it writes (ADR 22).
+ * Locks contexts exclusively for this transaction: writers of their instances have finished, and no others start before it ends. Every
+ * change of how instances are written calls it, after {@link lockContextWorld} and before it writes (ADR 22).
  */
 export const changeContexts = async (transaction: Transaction, contextIds: readonly string[]): Promise<void> => {
   for (const id of [...new Set(contextIds)].sort()) {
@@ -45,8 +45,8 @@ export const changeContexts = async (transaction: Transaction, contextIds: reado
 const HOLD = /* sql */ `select hold_context(cast(:id as uuid)) as revision`;
 
 /**
- * Holds the definition of a context as it is until this transaction ends, together with others who write its instances. Answers the revision of the
- * definitions of the workspace; undefined where the context is not visible.
+ * Holds the definition of a context until this transaction ends, shared with other writers of its instances. Answers the revision of the
+ * definitions of the workspace; undefined if the context is not visible.
  */
 export const holdContext = async (transaction: Transaction, id: string): Promise<number | undefined> => {
   const [row] = await query<{ revision: string | null }>(transaction, HOLD, { id });
@@ -56,13 +56,13 @@ export const holdContext = async (transaction: Transaction, id: string): Promise
 
 const REVISION = /* sql */ `select revision from context_worlds`;
 
-/** Counts the changes of the definitions of the workspace; 0 where there never was any. */
+/** Number of changes of the definitions of the workspace; 0 before the first. */
 export const findContextRevision = async (transaction: Transaction): Promise<number> => {
   const [row] = await query<{ revision: string }>(transaction, REVISION);
   return Number(row?.revision ?? 0);
 };
 
-/** Every context that is visible, with the relationships between them; by slug and name. */
+/** Every visible context, with the relationships between them; by slug and name. */
 export const loadContextWorld = async (transaction: Transaction): Promise<StoredContextWorld> => {
   const contexts = await query<ContextRow>(transaction, `select ${contextColumns} from contexts order by slug`);
   const relationships = await query<RelationshipRow>(

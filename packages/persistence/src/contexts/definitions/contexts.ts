@@ -14,11 +14,11 @@ import { writeUnlessTaken } from '../../connection/unique-violation';
 import { isUuid } from '../../connection/uuid';
 import { entriesToRead, type PageRequest, startOfPage, takePage } from '../../paging/page';
 
-/** A context without what the database adds to it. */
+/** A context without the fields that the database adds. */
 export interface ContextSettings extends ContextSettingValues {
   /** Empty: an access that is restricted to groups does not see it. */
   readonly userGroups: readonly string[];
-  /** A folder of the workspace; null where it lies in none. */
+  /** A folder of the workspace; null if it is in none. */
   readonly folderId: string | null;
 }
 
@@ -54,7 +54,7 @@ export interface ContextRow extends SettingFields<typeof contextSettings> {
   readonly updated_at: Date;
 }
 
-/** Columns of `contexts` that a request decides about, with their types. */
+/** Columns of `contexts` that a request sets, with their types. */
 const WRITTEN_COLUMNS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(contextSettings).map(([name, { column }]) => [name, column])),
   user_groups: 'text[]',
@@ -136,12 +136,12 @@ const CREATED_LIKE = /* sql */ `
       and not exists (select from context_instances i where i.context_id = contexts.id)
       and not exists (select from context_relationships r where contexts.id in (r.from_context_id, r.to_context_id)))
   order by contexts.created_at desc limit :limit`;
-/** Contexts of one name that are compared with one that is to be created. */
+/** Contexts of one name that are compared with a new one. */
 const MOST_LIKE = 20;
 
 /**
- * Contexts of a name that this identity created: the one of a slug, or where none is given those that nobody has changed or used since, the newest
- * first.
+ * Contexts of a name that this identity created: the one of a slug or, without a slug, those that nobody has changed or used since, the
+ * newest first.
  */
 export const findCreatedLike = async (
   transaction: Transaction,
@@ -160,7 +160,7 @@ const INSERT = /* sql */ `
   insert into contexts (id, slug, ${writtenColumns}) values (cast(:id as uuid), :slug, ${writtenValues})
   returning ${contextColumns}`;
 
-/** Stores a new context. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
+/** Stores a new context. Throws `forbidden` if a restricted access names groups that it does not have, or none. */
 export const insertContext = async (transaction: Transaction, context: NewContext): Promise<InsertContextOutcome> => {
   const { id, slug } = context;
   const writing = await writeUnlessTaken(transaction, (savepoint) =>
@@ -180,7 +180,7 @@ const FIND = /* sql */ `
   select ${contextColumns} from contexts
   where case when cast(:id as uuid) is null then slug = :slug else id = cast(:id as uuid) end`;
 
-/** The context of this id or slug; undefined where none is visible. */
+/** The context of this id or slug; undefined if none is visible. */
 export const findContext = async (transaction: Transaction, name: ContextName): Promise<ContextRecord | undefined> => {
   if ('id' in name && !isUuid(name.id)) return undefined;
   const bindings = 'id' in name ? { id: name.id, slug: null } : { id: null, slug: name.slug };
@@ -188,7 +188,7 @@ export const findContext = async (transaction: Transaction, name: ContextName): 
   return row && toContextRecord(row);
 };
 
-/** The visible context that a path names by id or by slug; undefined where there is none. */
+/** The visible context that a path names by id or by slug; undefined if there is none. */
 export const findContextByName = async (transaction: Transaction, name: string): Promise<ContextRecord | undefined> =>
   (await findContext(transaction, { id: name })) ?? findContext(transaction, { slug: name });
 
@@ -198,7 +198,7 @@ const UPDATE = /* sql */ `
   where id = cast(:id as uuid)
   returning ${contextColumns}`;
 
-/** Changes a context as a whole; undefined where it is not visible. Throws `forbidden` as {@link insertContext} does. */
+/** Changes a context as a whole; undefined if it is not visible. Throws `forbidden` as {@link insertContext} does. */
 export const updateContext = async (
   transaction: Transaction,
   id: string,
@@ -218,7 +218,7 @@ const COUNT_REGISTERED = /* sql */ `
 
 const HIDE = /* sql */ `select hide_context(cast(:id as uuid)) as hidden`;
 
-/** A context that is gone. */
+/** A deleted context. */
 export interface DeletedContext {
   readonly context: ContextRecord;
   /** Registered evaluations that ended with it. */
@@ -226,8 +226,8 @@ export interface DeletedContext {
 }
 
 /**
- * Deletes a context with its relationships; undefined where it is not visible. It and its instances are hidden from everybody with this transaction, and
- * its slug is free; the data is removed afterwards ({@link removeContextStep}, ADR 29).
+ * Deletes a context with its relationships; undefined if it is not visible. This transaction hides it and its instances from everyone and
+ * frees its slug; the data is removed afterwards ({@link removeContextStep}, ADR 29).
  */
 export const deleteContext = async (transaction: Transaction, id: string): Promise<DeletedContext | undefined> => {
   const context = await findContext(transaction, { id });
@@ -239,7 +239,7 @@ export const deleteContext = async (transaction: Transaction, id: string): Promi
   return { context, registered: Number(counted?.registered ?? 0) };
 };
 
-/** Which contexts are wanted; all given filters must hold. */
+/** Filters for contexts; all given filters must hold. */
 export interface ContextFilters {
   /** Exact name. */
   readonly name?: string | undefined;
@@ -257,7 +257,7 @@ export interface ListedContext extends ContextRecord {
 
 interface ContextList {
   readonly contexts: readonly ListedContext[];
-  /** Null on the last page, and where no page was asked for. */
+  /** Null on the last page, and if no page was requested. */
   readonly nextCursor: string | null;
 }
 
@@ -273,7 +273,7 @@ const COUNTS = /* sql */ `
   (select cast(count(*) as integer) from context_relationships r
    where contexts.id in (r.from_context_id, r.to_context_id)) as relationships`;
 
-/** Contexts that are visible and pass the filters, newest first: all of them, or one page. Throws `invalid_request` for a strange cursor. */
+/** Visible contexts that pass the filters, newest first: all of them, or one page. Throws `invalid_request` for a foreign cursor. */
 export const listContexts = async (
   transaction: Transaction,
   { name, userGroup, folder }: ContextFilters,

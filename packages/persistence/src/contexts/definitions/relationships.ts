@@ -23,7 +23,7 @@ const INSERT = /* sql */ `
   values (cast(:id as uuid), cast(:from as uuid), cast(:to as uuid), :name, :type, :fact, :description)
   returning ${relationshipColumns}`;
 
-/** Stores a relationship between two visible contexts; `owner` is the one it goes out from. */
+/** Stores a relationship between two visible contexts; `owner` is its source. */
 export const insertRelationship = async (
   transaction: Transaction,
   owner: Pick<ContextRecord, 'slug' | 'userGroups'>,
@@ -62,7 +62,7 @@ const DELETE = /* sql */ `
   delete from context_relationships where id = cast(:id as uuid) and from_context_id = cast(:from as uuid)
   returning ${relationshipColumns}`;
 
-/** Deletes a relationship that goes out from a context; undefined where it has none of the id that is visible. */
+/** Deletes a relationship of a source context; undefined if it has no visible one of the id. */
 export const deleteRelationship = async (
   transaction: Transaction,
   owner: Pick<ContextRecord, 'id' | 'slug' | 'userGroups'>,
@@ -91,13 +91,13 @@ export interface ForeignKeyName {
   readonly fact: string;
 }
 
-/** `building`: links of instances that were there before are being made; `dropping`: no relationship needs them any more. */
+/** `building`: links of existing instances are being created; `dropping`: no relationship needs them any longer. */
 type ForeignKeyState = 'building' | 'ready' | 'dropping';
 
-/** How far the links of a foreign key are made. */
+/** Progress of creating the links of a foreign key. */
 interface ForeignKeyProgress {
   readonly state: ForeignKeyState;
-  /** The last instance whose links were made; empty where none were. */
+  /** The last instance whose links were created; empty if none were. */
   readonly after: string;
 }
 
@@ -108,7 +108,7 @@ interface WorkspaceForeignKey extends ForeignKeyName {
 
 const bindingsOf = ({ contextId, fact }: ForeignKeyName) => ({ context: contextId, fact });
 
-/** The foreign keys whose links are kept up. */
+/** The foreign keys whose links are maintained. */
 export const findForeignKeys = async (transaction: Transaction): Promise<readonly ForeignKeyName[]> => {
   const rows = await query<{ context_id: string; fact: string }>(
     transaction,
@@ -126,8 +126,8 @@ const REGISTER = /* sql */ `
   returning state`;
 
 /**
- * Has every write from now on keep up the links of a fact; those of instances that are there are made in steps. The transaction has taken the context
- * ({@link changeContexts}), so that no write that does not know the fact is under way.
+ * Makes every write from now on maintain the links of a fact; those of existing instances are created in steps. The transaction has locked
+ * the context ({@link changeContexts}), so that no write unaware of the fact is in progress.
  */
 export const registerForeignKey = async (transaction: Transaction, key: ForeignKeyName): Promise<ForeignKeyState> => {
   const [row] = await query<{ state: ForeignKeyState }>(transaction, REGISTER, bindingsOf(key));
@@ -137,7 +137,7 @@ export const registerForeignKey = async (transaction: Transaction, key: ForeignK
 const LOCK = /* sql */ `
   select state, after from context_foreign_keys where context_id = cast(:context as uuid) and fact = :fact for no key update`;
 
-/** Takes a foreign key for this transaction, so that one step of its work is done at a time; undefined where there is none. */
+/** Locks a foreign key for this transaction, so that its steps run one at a time; undefined if there is none. */
 export const lockForeignKey = async (
   transaction: Transaction,
   key: ForeignKeyName,
@@ -150,7 +150,7 @@ const SAVE = /* sql */ `
   update context_foreign_keys set state = :state, after = :after, updated_at = clock_timestamp()
   where context_id = cast(:context as uuid) and fact = :fact`;
 
-/** Notes how far the links of a foreign key are made. */
+/** Saves the progress of creating the links of a foreign key. */
 export const saveForeignKey = async (
   transaction: Transaction,
   key: ForeignKeyName,
@@ -196,7 +196,7 @@ const DROP_LINKS = /* sql */ `
 const DROP = /* sql */ `
   delete from context_foreign_keys where context_id = cast(:context as uuid) and fact = :fact and state = 'dropping'`;
 
-/** Deletes some of the links of a foreign key that nothing needs, and the key itself once there are none; answers whether that is so. */
+/** Deletes some of the links of an unneeded foreign key, and the key itself once there are none; answers whether it was deleted. */
 export const dropForeignKey = async (
   transaction: Transaction,
   key: ForeignKeyName,
@@ -208,7 +208,7 @@ export const dropForeignKey = async (
   return true;
 };
 
-/** Foreign keys of all workspaces whose links are not all made or dropped, the longest left alone first. */
+/** Foreign keys of all workspaces whose links are not all created or dropped, those with the longest pause first. */
 export const findUnfinishedForeignKeys = async (
   database: Pick<Database, 'lookUp'>,
   most: number,
