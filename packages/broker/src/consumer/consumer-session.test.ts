@@ -25,7 +25,7 @@ it('passes the timing of workers on', () => {
 });
 
 const errorOf = (type: string): Error =>
-  new KafkaJSProtocolError({ name: 'E', message: type, type, retriable: true } as unknown as Error); // copied from whatever it is given
+  new KafkaJSProtocolError({ name: 'E', message: type, type, retriable: true } as unknown as Error); // copied from any given object
 
 /** A coordinator that fails with these errors first, and what it was told. */
 const coordinating = (failures: Error[], members: readonly { memberId: string; clientId: string }[] = []) => {
