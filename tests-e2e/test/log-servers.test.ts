@@ -31,7 +31,7 @@ beforeAll(async () => {
   await readsTopic(service);
 }, 540_000);
 afterAll(async () => {
-  // A server that a test left away would be missed.
+  // Later tests need a server that a failed test left down.
   for (const server of ['database', 'broker'] as const) await stack?.controls[server]?.start();
   await collectors?.stop();
   await stack?.stop();
@@ -44,7 +44,7 @@ const control = (server: 'database' | 'broker'): ServerControl => {
   return found;
 };
 
-/** Decisions are written before, during and after something is done. */
+/** Decisions are written before, during and after some work. */
 const whileWriting = async (work: () => Promise<void>): Promise<void> => {
   const before = collectors.acknowledged.size;
   const stopWriting = collectors.keepWriting();
@@ -138,7 +138,7 @@ interface Health {
   readonly archive?: { readonly reason?: string };
 }
 
-/** It reads a part of the topic, for the table and for the archive. */
+/** The collector reads part of the topic, for the table and for the archive. */
 const readsTopic = ({ url }: ServiceProcess): Promise<void> =>
   becomes(`${url} reads the topic`, async () => {
     const answer = await fetch(`${url}/health`).catch(() => undefined);

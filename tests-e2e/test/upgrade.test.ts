@@ -13,7 +13,7 @@ import { buildRelease, findPreviousRelease } from './previous-release';
 const SECONDS = 1_000;
 const previous = findPreviousRelease();
 
-/** One of each kind of request that services answer together; `run` makes what it names new. */
+/** One of each kind of request that services answer together; `run` makes its names unique. */
 const askEverything = async (call: Call, run: string): Promise<void> => {
   const parcel = { destination: { country: 'DE' }, weight: 2.4, express: false };
   expect(await call('POST', '/api/v1/solve/shipping-price', parcel)).toMatchObject({ status: 200 });
