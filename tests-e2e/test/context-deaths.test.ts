@@ -205,7 +205,7 @@ describe('contexts-api is killed at a statement', () => {
     for (const count of STALLS) expect(await stall('unnoted', count)).toMatchObject(FEE_DECIDED_ONCE);
   }, 180_000);
 
-  /** The deleting process had the duration of a request to notify the readers. */
+  /** Ends the lease for notifying the readers, which a deleting process holds for as long as a request may take. */
   const endLeaseOfReaders = async (): Promise<void> => {
     const database = new Client({ connectionString: fleet.databaseUrl });
     await database.connect();

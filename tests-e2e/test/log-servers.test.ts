@@ -31,7 +31,7 @@ beforeAll(async () => {
   await readsTopic(service);
 }, 540_000);
 afterAll(async () => {
-  // Later tests need a server that a failed test left down.
+  // A failed test may have left a server down.
   for (const server of ['database', 'broker'] as const) await stack?.controls[server]?.start();
   await collectors?.stop();
   await stack?.stop();
