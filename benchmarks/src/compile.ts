@@ -57,7 +57,7 @@ const tables: readonly (readonly [name: string, table: RuleTable])[] = [
   ]),
 ];
 
-/** The last result: it must go somewhere, or the calls could be left out. */
+/** The last result: it must be used, or the calls could be optimised away. */
 let last: unknown;
 
 process.stdout.write(

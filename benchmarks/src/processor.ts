@@ -18,7 +18,7 @@ const ROWS = 8;
 
 interface Seen {
   readonly perSecond: number;
-  /** Microseconds of each process for one request. */
+  /** Microseconds of each process per request. */
   readonly costs: readonly number[];
 }
 

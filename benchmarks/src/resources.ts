@@ -23,7 +23,7 @@ const LIST = 1_000;
 const BATCHES = 3;
 const BATCH = 10_000;
 
-/** Ceiling of the heap as the charts set it, MiB. */
+/** Heap limit from the charts, MiB. */
 const HEAP: Readonly<Record<ServiceName, number>> = {
   'objects-api': 384,
   'contexts-api': 768,
@@ -34,13 +34,13 @@ const HEAP: Readonly<Record<ServiceName, number>> = {
 };
 
 interface Usage {
-  /** The most memory that was held, MiB. */
+  /** Peak memory, MiB. */
   memory: number;
-  /** Processor time of a second. */
+  /** Processor time per second. */
   cores: number;
 }
 
-/** Usage of each service while some work goes on. */
+/** Usage of each service during some work. */
 const watch = async (
   service: ServiceUnderTest,
   work: () => Promise<unknown>,
