@@ -8,8 +8,8 @@ import { becomes } from './becomes';
 import { type Answer, type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from './fleet-under-test';
 
 /*
- * A whole fleet on three brokers, under load: leaders move, each broker is killed and comes back, and two of them are away together. What was
- * acknowledged is there afterwards.
+ * A whole fleet on three brokers, under load: leaders move, each broker is killed and restarted, and two of them are down together. Acknowledged
+ * requests are still there afterwards.
  */
 
 const SECONDS = 1_000;

@@ -5,8 +5,8 @@ import { type FleetUnderTest, SOLVING, startFleetUnderTest } from './fleet-under
 import { randomFrom } from './nonce-requests';
 
 /*
- * Workers and collectors that are killed at random while requests are solved: every request that was answered is in the log of decisions, once, and
- * the summary says which workers ended without a word.
+ * Workers and collectors are killed at random while requests are solved: every answered request is in the decision log once, and the summary
+ * reports the workers that ended without a final count.
  * KILLS makes it longer; TEST_SEED chooses other moments.
  */
 

@@ -7,7 +7,7 @@ import { becomes } from './further-gateway';
 import { Connections, makeRequest, nonceRule, type Random, randomFrom, VERSIONS } from './nonce-requests';
 
 /*
- * The stack of `npm start`, with everything killed at random: database, cache, broker and services. All of them come back by themselves, and every
+ * The stack of `npm start`, with everything killed at random: database, cache, broker and services. All of them recover by themselves, and every
  * answer belongs to its request. KILLS makes it longer; TEST_SEED chooses other kills.
  */
 

@@ -9,8 +9,8 @@ import { type CollectorsUnderTest, startCollectorsUnderTest } from './collectors
 import { repositoryRoot } from './fleet-under-test';
 
 /*
- * Collectors as processes while their servers, servers of this file alone, are killed, frozen and restarted: table and archive hold each
- * acknowledged decision once. AWAY_MS makes the faults longer.
+ * Collectors as processes while the servers of this file are killed, frozen and restarted: table and archive hold each acknowledged decision
+ * once. AWAY_MS makes the faults longer.
  */
 
 const AWAY_MS = Number(process.env['AWAY_MS'] ?? 2_000);

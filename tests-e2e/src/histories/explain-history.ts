@@ -92,7 +92,7 @@ class Search {
     return { model, candidates: this.candidates(this.done), tried: 0 };
   }
 
-  /** Operations that may come next: those that started before every remaining operation had ended. */
+  /** Operations that may come next: those that started before the end of every remaining operation. */
   private candidates(done: readonly boolean[]): number[] {
     const open: number[] = [];
     let firstEnd = Infinity;

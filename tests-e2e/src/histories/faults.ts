@@ -72,7 +72,7 @@ const freeze = async (service: ServiceProcess): Promise<void> => {
   if (service.pid() === pid) signal(service, 'SIGCONT');
 };
 
-/** Number of write-backs delayed together; more than the connections of a process. */
+/** Number of write-backs delayed together; a process has more connections than this. */
 const DELAYED_AT_ONCE = 6;
 /** How long to wait for further ones after the first, ms. */
 const GATHERING_MS = 200;
