@@ -10,9 +10,9 @@ import { BenchmarkError } from './benchmark-error';
 import { summarise } from './engine/rounds';
 
 /*
- * 1,000 items of a `foreach` through a `code` node, beside the same calls on a bare pool: threads of the same engine that are sent each run by itself,
- * make a fresh context for it and answer. Both have one thread, or as many as BENCH_THREADS says. Rounds alternate. By the clock, and by the processor
- * time of all threads, which says more where the machine is busy.
+ * 1,000 items of a `foreach` through a `code` node, compared with the same calls on a bare pool: threads of the same engine that receive each run
+ * separately, make a fresh context for it and answer. Both have one thread, or BENCH_THREADS. Rounds alternate. Measured in wall time, and in
+ * processor time of all threads, which is more reliable on a busy machine.
  */
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9);

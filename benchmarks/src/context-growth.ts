@@ -14,8 +14,8 @@ import { type RawInstances } from './raw-instances';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Growth of costs: a submission with the instances of its context, with its related instances and with its history; a change with those that read it;
- * a batch of lines with its lines.
+ * Growth of costs: of a submission with the number of instances of its context, of related instances and of history entries; of a change with the
+ * number of its readers; of a batch with the number of its lines.
  */
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);

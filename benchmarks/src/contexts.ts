@@ -18,8 +18,8 @@ import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Contexts: batches beside the raw statement that they need, a submission beside a bare solve, and what grows with instances and with
- * dependents.
+ * Contexts: batches compared with the raw statement that they need, a submission compared with a bare solve, and costs that grow with instances
+ * and with dependents.
  */
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);

@@ -13,8 +13,8 @@ import { benchmarkOn, endWith } from './run-benchmark';
 import { type Addresses, say, type ServiceUnderTest, TOPIC_PREFIX } from './service-under-test';
 
 /*
- * The collector with table and archive: what it costs a gateway and a worker at full load on the same cores, and its memory while records arrive.
- * BENCH_PARTS is what is measured (`cost,memory`), BENCH_RECORDS how many records the memory is watched for (1,000,000).
+ * The collector with table and archive: its cost to a gateway and a worker at full load on the same cores, and its memory while records arrive.
+ * BENCH_PARTS selects the measurements (`cost,memory`), BENCH_RECORDS is the number of records during which memory is watched (1,000,000).
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 10);

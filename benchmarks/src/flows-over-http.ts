@@ -10,8 +10,8 @@ import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Flows over HTTP: single requests for a flow of three tables of 1,000 rows beside those for one of its rules, lists beside the published engine's own
- * batch, and the latencies of a rule while others send a flow whose code never ends.
+ * Flows over HTTP: single requests for a flow of three tables of 1,000 rows compared with those for one of its rules, lists compared with the
+ * published engine's own batch, and the latencies of a rule while others send a flow whose code never ends.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);

@@ -14,9 +14,9 @@ import { data, type Input, inputs, pricingGraph, publishedPricing, tables, total
 import { measureInRounds, type RoundOptions, summarise } from './engine/rounds';
 
 /*
- * A flow of three tables of 1,000 rows and one formula, in process: beside code written by hand that calls the same three compiled rules, and beside
- * the same graph in the fastest published engine. Then a loop over 1,000 to 100,000 items: what one item costs, and what the process keeps. Processor
- * time, medians of rounds that alternate.
+ * A flow of three tables of 1,000 rows and one formula, in process: compared with hand-written code that calls the same three compiled rules, and
+ * with the same graph in the fastest published engine. Then a loop over 1,000 to 100,000 items: the cost of one item, and the memory that the
+ * process retains. Processor time, medians of alternating rounds.
  */
 
 const options: RoundOptions = {

@@ -11,8 +11,8 @@ import { runBenchmark } from './run-benchmark';
 import { ROOT, say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Growth: the time and memory of one bulk request with its items, throughput with workers, and the time of a request and the memory of a worker with
- * the rules that it holds.
+ * Growth: the time and memory of one bulk request with its number of items, throughput with the number of workers, and the time of a request and
+ * the memory of a worker with the number of its rules.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);

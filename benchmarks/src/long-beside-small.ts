@@ -7,8 +7,8 @@ import { benchmarkOn, endWith } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Latencies of a small rule while others send the longest requests that are admitted, with threads for long evaluations and without. The small rule
- * is asked at a rate that does not depend on its answers; the flood asks again as soon as it is answered.
+ * Latencies of a small rule while others send the longest admitted requests, with threads for long evaluations and without. The rate of requests
+ * for the small rule does not depend on its answers; the flood sends its next request as soon as it is answered.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 10);

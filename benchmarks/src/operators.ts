@@ -3,9 +3,9 @@ import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
 import { BenchmarkError } from './benchmark-error';
 
 /*
- * Cost of an evaluation in a table of many rows whose conditions are one operator, beside `equals`. Each operator is measured by itself, in rounds
- * that alternate with rounds of `equals`, and told as soon as it is known. Processor time, medians: the load of the machine lengthens a round and not
- * its processor time, but for what it pushes out of the caches. Arguments choose operators by a part of their names.
+ * Cost of an evaluation in a table of many rows with conditions of one operator, compared with `equals`. Each operator is measured separately, in
+ * rounds that alternate with rounds of `equals`, and reported at once. Processor time, medians: other load on the machine lengthens a round, but
+ * not its processor time, except for evicted cache lines. Arguments select operators by a part of their names.
  */
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 100_000);

@@ -9,8 +9,8 @@ import { benchmarkOn, endWith } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Measures the memory and processor time that one process of each service takes: idle, at a steady rate of single solves, and at the most that this
- * machine gets out of singles, lists and batches, one after the other. The resource requests of the charts follow from it.
+ * Measures memory and processor time of one process of each service: idle, at a steady rate of single solves, and at this machine's maximum of
+ * singles, lists and batches, one after the other. The resource requests of the charts follow from it.
  */
 
 const IDLE_MS = Number(process.env['BENCH_IDLE_MS'] ?? 15_000);

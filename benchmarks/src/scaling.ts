@@ -8,8 +8,8 @@ import { type Signals, simulate, type Trigger } from './scaling-rule';
 import { say, type ServiceUnderTest, TOPIC_PREFIX } from './service-under-test';
 
 /*
- * What an autoscaler can see of one real worker while more and more requests come, and how long a fleet that is scaled by it refuses requests
- * after their number has grown sixteenfold.
+ * The signals that one real worker gives an autoscaler under growing load, and how long a fleet scaled by them refuses requests after the load
+ * has grown sixteenfold.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8);

@@ -12,8 +12,9 @@ export interface BareJob {
 }
 
 /*
- * A thread that runs each text of code in a fresh runtime and context of the same engine, with the same limits and the same priority, and answers the
- * JSON text of its outputs: what nobody who wants a context for each run can do without. Nothing else: no random numbers of its own, no promises, no reasons of errors.
+ * A thread that runs each text of code in a fresh runtime and context of the same engine, with the same limits and the same priority, and answers
+ * the JSON text of its outputs: the minimum for a separate context per run. Nothing else: no random numbers of its own, no promises, no reasons
+ * of errors.
  */
 
 const LIMITS = { memoryLimitBytes: 33_554_432, maxStackSizeBytes: 262_144, interruptHandler: () => false };
