@@ -12,7 +12,7 @@ import { type CollectorsUnderTest, withCollectors } from './collectors-under-tes
  */
 
 const HOUR_MS = 3_600_000;
-/** How long an archive keeps refusing once the most bytes are waiting; `npm run test:long` waits for ten minutes. */
+/** How long an archive keeps refusing once the limit of waiting bytes is reached; `npm run test:long` waits for ten minutes. */
 const REFUSING_MS = process.env['TEST_LONG'] === '1' ? 600_000 : 2_000;
 /** Objects of two hours, alternating. */
 const inTurns = (): (() => Date) => {
