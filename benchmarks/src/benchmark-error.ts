@@ -1,4 +1,4 @@
-/** A benchmark that cannot say anything: what it compares did not work, or not alike. */
+/** A benchmark without a result: its subjects failed, or gave different answers. */
 export class BenchmarkError extends Error {
   override readonly name = 'BenchmarkError';
 }

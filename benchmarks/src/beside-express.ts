@@ -18,7 +18,7 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 /** One line of the report: the same work, done by the service and by its rival. */
 interface Contest {
   readonly name: string;
-  /** Items of one request. */
+  /** Items per request. */
   readonly items: number;
   readonly ours: () => Promise<Measurement>;
   readonly theirs: () => Promise<Measurement>;
@@ -62,7 +62,7 @@ const contestsOf = (rows: number, service: ServiceUnderTest, rival: Rival): read
   ];
 };
 
-/** Both must answer the same to every request, or the contest means nothing. */
+/** Both must give the same answer to every request, or the contest means nothing. */
 const checkAgreement = async (rows: number, service: ServiceUnderTest, rival: Rival): Promise<void> => {
   const body = JSON.stringify(makeRequests(makeRows(rows), BULK_ITEMS));
   const ask = async (url: string, headers: Record<string, string>): Promise<string> => {
@@ -109,7 +109,7 @@ const contend = async (contests: readonly Contest[]): Promise<readonly Result[]>
   }));
 };
 
-/** The 99th percentile at half of the throughput that 50 connections reached, beside that of as many messages through Kafka alone. */
+/** The 99th percentile at half of the throughput that 50 connections reached, compared with the same number of messages through Kafka alone. */
 const halfLoad = async (service: ServiceUnderTest, brokers: string, perSecond: number): Promise<string> => {
   const rows = ROWS[0] ?? 8;
   const body = JSON.stringify(makeRequests(makeRows(rows), 1)[0]);

@@ -3,7 +3,7 @@ import { runBenchmark } from './run-benchmark';
 
 const CALL_DEADLINE_MS = 120_000;
 
-/** One thing that is measured: over HTTP and in the SQL alone that it needs, milliseconds of each round. */
+/** One measured operation: over HTTP, and only the SQL that it needs, milliseconds of each round. */
 export interface Row {
   readonly what: string;
   readonly http: number[];
@@ -12,7 +12,7 @@ export interface Row {
 
 export const row = (what: string): Row => ({ what, http: [], sql: [] });
 
-/** Adds how long the work takes. */
+/** Appends the duration of the work. */
 export const timed = async (times: number[], work: () => Promise<unknown>): Promise<void> => {
   const start = performance.now();
   await work();
@@ -22,7 +22,7 @@ export const timed = async (times: number[], work: () => Promise<unknown>): Prom
 export const range = (length: number, from = 0): readonly number[] =>
   Array.from({ length }, (_, index) => from + index);
 
-/** Calls the objects-api itself, past the ingress. Throws a {@link BenchmarkError} for an answer that is an error. */
+/** Calls the objects-api itself, without the ingress. Throws a {@link BenchmarkError} if the answer is an error. */
 export type Send = (method: string, path: string, body?: object) => Promise<unknown>;
 
 const senderTo =
@@ -50,7 +50,7 @@ const report = (rows: readonly Row[]): void => {
   process.stdout.write(`\n${JSON.stringify(rows)}\n`);
 };
 
-/** Measures on servers and services of its own, and prints a table and JSON. */
+/** Measures on its own servers and services, and prints a table and JSON. */
 export const runBesideSql = (
   measure: (send: Send, databaseUrl: string) => Promise<Readonly<Record<string, Row>>>,
 ): void =>

@@ -3,14 +3,14 @@ import { resolve } from 'node:path';
 
 /** A process of this package, run from its TypeScript. */
 interface Child {
-  /** The first line that it printed. */
+  /** The first line of its output. */
   readonly firstLine: string;
   stop(): Promise<void>;
 }
 
 const HOME = resolve(__dirname, '..');
 
-/** Starts a script and waits for the first line that it prints. */
+/** Starts a script and waits for the first line of its output. */
 export const startChild = async (script: string, args: readonly string[]): Promise<Child> => {
   const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', script, ...args], {
     cwd: HOME,

@@ -10,9 +10,9 @@ import { BenchmarkError } from './benchmark-error';
 import { summarise } from './engine/rounds';
 
 /*
- * 1,000 items of a `foreach` through a `code` node, beside the same calls on a bare pool: threads of the same engine that are sent each run by itself,
- * make a fresh context for it and answer. Both have one thread, or as many as BENCH_THREADS says. Rounds alternate. By the clock, and by the processor
- * time of all threads, which says more where the machine is busy.
+ * 1,000 items of a `foreach` through a `code` node, compared with the same calls on a bare pool: threads of the same engine that receive each run
+ * separately, make a fresh context for it and answer. Both have one thread, or BENCH_THREADS. Rounds alternate. Measured in wall time, and in
+ * processor time of all threads, which is more reliable on a busy machine.
  */
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9);
@@ -55,7 +55,7 @@ const plan = compileFlow(
   },
 );
 
-/** Threads that are sent one run after the other, each while the one before is under way, so that none of them ever waits for this one. */
+/** Threads that are sent one run after the other, each while the previous one is in progress, so that no thread ever waits for this one. */
 class BarePool {
   private readonly workers = Array.from(
     { length: THREADS },
@@ -87,7 +87,7 @@ class BarePool {
       let [sum, answered, sent] = [0, 0, 0];
       const send = (): void => worker.postMessage(jobs[sent++]);
       const take = (outputs: string): void => {
-        sum += (JSON.parse(outputs) as { gross: number }).gross; // as the code above makes it
+        sum += (JSON.parse(outputs) as { gross: number }).gross; // in the form that the code above produces
         answered += 1;
         if (sent < jobs.length) send();
         if (answered < jobs.length) return;
@@ -149,7 +149,7 @@ const main = async (): Promise<void> => {
 
 interface Times {
   readonly clock: number;
-  /** Of all threads. */
+  /** Sum over all threads. */
   readonly processor: number;
 }
 

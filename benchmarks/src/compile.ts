@@ -5,10 +5,7 @@ import { pick, randomFrom, times } from './engine/random';
 import { measureInRounds } from './engine/rounds';
 import { makeWorkload } from './engine/workload';
 
-/*
- * Compiling a decision table, beside `JSON.parse` of its text. Both have run often before they count, as in a worker that has compiled some hundred
- * rules.
- */
+/* Compiling a decision table, compared with `JSON.parse` of its text. Both are warmed up, as in a worker that has compiled some hundred rules. */
 
 const ROUNDS = { rounds: 5, warmUps: 8, milliseconds: Number(process.env['BENCH_MS'] ?? 100) };
 const SHAPES = [
@@ -57,7 +54,7 @@ const tables: readonly (readonly [name: string, table: RuleTable])[] = [
   ]),
 ];
 
-/** The last result: it must go somewhere, or the calls could be left out. */
+/** The last result: it must be used, or the calls could be optimised away. */
 let last: unknown;
 
 process.stdout.write(

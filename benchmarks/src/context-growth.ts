@@ -14,17 +14,17 @@ import { type RawInstances } from './raw-instances';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Growth of costs: a submission with the instances of its context, with its related instances and with its history; a change with those that read it;
- * a batch of lines with its lines.
+ * Growth of costs: of a submission with the number of instances of its context, of related instances and of history entries; of a change with the
+ * number of its readers; of a batch with the number of its lines.
  */
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const SINGLES = Number(process.env['BENCH_SINGLES'] ?? 500);
-/** How far contexts grow; at most. */
+/** Largest size of contexts. */
 const INSTANCES = Number(process.env['BENCH_INSTANCES'] ?? 1_000_000);
 const DEPENDENTS = Number(process.env['BENCH_DEPENDENTS'] ?? 100_000);
 const STEPS = [1, 1_000, 10_000, 100_000, 1_000_000];
-/** Orders of each customer, where a batch of orders leads to many. */
+/** Orders per customer, for the batch of orders that leads to many customers. */
 const ORDERS_EACH = 100;
 const TRACKED = 100;
 const ENTRIES = 50;
@@ -43,14 +43,14 @@ const row = (...cells: readonly (string | number)[]): void =>
 const median = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 const stepsTo = (most: number): readonly number[] => [...STEPS.filter((step) => step < most), most];
 
-/** Latencies of calls one after the other, ms. */
+/** Latencies of consecutive calls, ms. */
 const latencies = async (count: number, call: (index: number) => Promise<unknown>) => {
   const times: number[] = [];
   for (const index of range(count)) await timed(times, () => call(index));
   return summarise(times, 1);
 };
 
-/** Cost of a batch of lines that computes nothing: half of them make an instance, the others change one. */
+/** Cost of a batch of lines without computations: half of them create an instance, the others change one. */
 export const growLines = async ({ service, contexts }: GrowthBench): Promise<void> => {
   const { slug } = await makeReadings(contexts);
   table('lines of a batch', 'lines/s', 'contexts-api before, MB', 'at most, MB');
@@ -63,7 +63,7 @@ export const growLines = async ({ service, contexts }: GrowthBench): Promise<voi
   }
 };
 
-/** Cost of a submission among few and many instances of its context, in turns with one that is alone. */
+/** Cost of a submission with few and many instances in its context, in turns with an instance that is alone. */
 export const growInstances = async ({ service, contexts, raw }: GrowthBench): Promise<void> => {
   const grown = await makeOffers(contexts, 'Grown');
   const alone = await makeOffers(contexts, 'Alone');
@@ -99,7 +99,7 @@ interface CustomersAndOrders {
 
 const FOREIGN_KEY = { key: 'customer', type: 'string' };
 
-/** Customers who sum up their orders. */
+/** Customers who sum their orders. */
 const makeCustomers = async (contexts: Send): Promise<CustomersAndOrders> => {
   const orders = await makeContext(contexts, 'Orders', [FOREIGN_KEY, { key: 'total', type: 'number' }]);
   const customers = await makeContext(contexts, 'Customers', []);
@@ -146,7 +146,7 @@ export const growRelated = async ({ service, contexts, raw }: GrowthBench): Prom
   }
 };
 
-/** Cost of a batch of orders whose customers sum them up. */
+/** Cost of a batch of orders whose customers sum them. */
 export const growReaders = async ({ service, contexts }: GrowthBench): Promise<void> => {
   const { customers, orders } = await makeCustomers(contexts);
   table(
@@ -175,7 +175,7 @@ export const growReaders = async ({ service, contexts }: GrowthBench): Promise<v
   }
 };
 
-/** Cost of a submission whose instance is read by few and by many others. */
+/** Cost of a submission whose instance has few or many readers. */
 export const growDependents = async ({ service, contexts, raw }: GrowthBench): Promise<void> => {
   const tariffs = await makeContext(contexts, 'Tariffs', [{ key: 'rate', type: 'number' }]);
   const parcels = await makeContext(contexts, 'Parcels', [{ key: 'tariff', type: 'string' }]);
@@ -206,7 +206,7 @@ export const growDependents = async ({ service, contexts, raw }: GrowthBench): P
   }
 };
 
-/** Cost of a submission with tracked facts, before and after history has grown. */
+/** Cost of a submission with tracked facts, before and after its history has grown. */
 export const growHistory = async ({ service, contexts }: GrowthBench): Promise<void> => {
   const facts = range(TRACKED).map((index) => ({ key: `fact_${index}`, type: 'number', track_history: true }));
   const tracked = await makeContext(contexts, 'Tracked', facts);

@@ -4,7 +4,7 @@ import { type ServiceUnderTest } from './service-under-test';
 
 const CALL_DEADLINE_MS = 300_000;
 
-/** Sends JSON to a service itself, past the ingress, and answers the body. Throws a {@link BenchmarkError} for an answer that is an error. */
+/** Sends JSON to a service itself, without the ingress, and answers the body. Throws a {@link BenchmarkError} if the answer is an error. */
 export type Send = (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<Record<string, unknown>>;
 
 export const senderTo =
@@ -35,7 +35,7 @@ export const makeContext = async (send: Send, name: string, facts: object[], der
     schema: { base: [fact('id', 'string'), ...facts], derived },
   })) as unknown as MadeContext; // what the API answers
 
-/** Facts of which nothing is computed. */
+/** Facts from which nothing is computed. */
 export const makeReadings = (send: Send): Promise<MadeContext> =>
   makeContext(send, 'Readings', [
     ...['site', 'sensor', 'unit', 'state'].map((key) => fact(key, 'string')),
@@ -64,7 +64,7 @@ const rule = (slug: string, context: string, inputs: object[], outputs: object[]
 
 const field = (key: string, type: string) => ({ key, name: key, type });
 
-/** A discount of a tenth. It reads the total. */
+/** A discount of a tenth of the total. */
 export const discountRule = (context: string): RuleImport =>
   rule(
     `${context}-discount`,
@@ -74,7 +74,7 @@ export const discountRule = (context: string): RuleImport =>
     [{ request: { total: { op: 'greater than', args: [100] } }, response: { discount: { value: 'total / 10' } } }],
   );
 
-/** A tier by the discount: it runs in the round after the one that decides the discount. */
+/** A tier from the discount: it runs in the round after the rule that decides the discount. */
 export const tierRule = (context: string): RuleImport =>
   rule(
     `${context}-tier`,
@@ -84,7 +84,7 @@ export const tierRule = (context: string): RuleImport =>
     [{ request: { discount: { op: 'greater than', args: [20] } }, response: { tier: { value: 'gold' } } }],
   );
 
-/** Offers with a total, and what rules decide about it. */
+/** Offers with a total, and the facts that rules decide. */
 export const makeOffers = (send: Send, name: string): Promise<MadeContext> =>
   makeContext(send, name, [
     fact('total', 'number', { required: true }),

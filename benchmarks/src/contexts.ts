@@ -18,15 +18,15 @@ import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Contexts: batches beside the raw statement that they need, a submission beside a bare solve, and what grows with instances and with
- * dependents.
+ * Contexts: batches compared with the raw statement that they need, a submission compared with a bare solve, and costs that grow with instances
+ * and with dependents.
  */
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const RECORDS = Number(process.env['BENCH_RECORDS'] ?? 100_000);
 const TRIGGERED = Number(process.env['BENCH_TRIGGERED'] ?? 10_000);
 const SINGLES = Number(process.env['BENCH_SINGLES'] ?? 500);
-/** Batches are larger than the default body, which bounds lines too, and may take longer than a request should. */
+/** Batches exceed the default body limit, which also bounds lines, and may take longer than a request should. */
 const ROOMY = {
   HTTP_BODY_LIMIT_BYTES: String(512 * 1024 * 1024),
   RPC_TIMEOUT_MS: '3600000',
@@ -43,7 +43,7 @@ interface Bench {
 const median = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Rows a second of a batch beside those of the raw statement. */
+/** Rows per second of a batch, compared with the raw statement. */
 const compareRows = async (
   what: string,
   rows: number,
@@ -85,7 +85,7 @@ const measureBatches = async ({ service, contexts, raw }: Bench): Promise<void> 
   });
 };
 
-/** Milliseconds of calls, one after the other or a few at once. */
+/** Milliseconds of calls, consecutive or a few at once. */
 const latencies = async (count: number, atOnce: number, call: (index: number) => Promise<unknown>) => {
   const times: number[] = [];
   let next = 0;

@@ -10,9 +10,9 @@ import { endWith } from './run-benchmark';
 import { say } from './service-under-test';
 
 /**
- * The archive: bytes a record beside gzip of the same records as lines of JSON, and questions over 30 days beside the best SQL of the same engine that
- * was found for them by hand, in turns within one run. BENCH_RECORDS is how many records the days have (1,000,000), BENCH_WRITTEN how many are written
- * by the archiver (100,000).
+ * The archive: bytes per record compared with gzip of the same records as lines of JSON, and queries over 30 days compared with the best
+ * hand-written SQL for the same engine, in turns within one run. BENCH_RECORDS is the number of records in these days (1,000,000), BENCH_WRITTEN
+ * the number written by the archiver (100,000).
  */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const RECORDS = Number(process.env['BENCH_RECORDS'] ?? 1_000_000);
@@ -86,7 +86,7 @@ const measureWriting = async (root: string, { store, engine }: Bench): Promise<v
   );
 };
 
-/** Objects as the writer makes them, one an hour; the newest record is of `now`. */
+/** Writes objects as the writer does, one per hour; the newest record has the time `now`. */
 const fill = async (root: string, connection: DuckDBConnection, now: number): Promise<void> => {
   const first = Math.floor(now / HOUR_MS) - DAYS * 24;
   for (let hour = 0; hour <= DAYS * 24; hour += 1) {
@@ -116,7 +116,7 @@ const fill = async (root: string, connection: DuckDBConnection, now: number): Pr
 interface Question {
   readonly what: string;
   readonly filters: DecisionFilters;
-  /** Behind FROM; `date` and `hour` are of the path. */
+  /** The part after FROM; `date` and `hour` come from the path. */
   readonly byHand: string;
 }
 
@@ -179,7 +179,7 @@ const measureQuestions = async (root: string, { store, engine }: Bench, now: num
   for (const { what, filters, byHand } of questions(now)) {
     const sql = `SELECT ${FIELDS} FROM ${files} WHERE ${byHand} ORDER BY decided_at DESC, decision_id DESC LIMIT 100`;
     const [wanted] = (await connection.runAndReadAll(sql.replace(FIELDS, 'trace_id'))).getRowsJson();
-    // A text, as the column is.
+    // A text, like the column.
     const asked = filters.trace === undefined ? filters : { ...filters, trace: wanted?.[0] as string };
     const [ours, hand]: [number[], number[]] = [[], []];
     let counts = '';

@@ -13,8 +13,8 @@ import { benchmarkOn, endWith } from './run-benchmark';
 import { type Addresses, say, type ServiceUnderTest, TOPIC_PREFIX } from './service-under-test';
 
 /*
- * The collector with table and archive: what it costs a gateway and a worker at full load on the same cores, and its memory while records arrive.
- * BENCH_PARTS is what is measured (`cost,memory`), BENCH_RECORDS how many records the memory is watched for (1,000,000).
+ * The collector with table and archive: its cost to a gateway and a worker at full load on the same cores, and its memory while records arrive.
+ * BENCH_PARTS selects the measurements (`cost,memory`), BENCH_RECORDS is the number of records during which memory is watched (1,000,000).
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 10);
@@ -26,14 +26,14 @@ const MIB = 1_048_576;
 const MILLION = 1_000_000;
 const SAMPLE_MS = 500;
 const DRAINED_WITHIN_MS = 600_000;
-/** Messages of one produce. */
+/** Messages per produce request. */
 const BATCH = 2_000;
-/** Messages that may be in the topic and neither in table nor archive before more are written. */
+/** Most messages in the topic that table or archive lacks before writing pauses. */
 const MOST_BEHIND = 200_000;
-/** The archive writes what has arrived after so long, ms. */
+/** The archive writes the records that have arrived after this time, ms. */
 const ROLL_MS = 5_000;
 
-/** Messages that the topic holds and the table or the archive does not, whichever is further behind; undefined before the first report. */
+/** Messages in the topic that the table or the archive lacks, whichever is further behind; undefined before the first report. */
 const messagesBehind = async (url: string): Promise<number | undefined> => {
   const response = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(30_000) });
   const text = await response.text();
@@ -45,7 +45,7 @@ const messagesBehind = async (url: string): Promise<number | undefined> => {
   return table === undefined || archive === undefined ? undefined : Math.max(table, archive);
 };
 
-/** Seconds until everything is in table and archive. The lag is told with a delay, so that 0 counts once it was seen twice. */
+/** Seconds until everything is in table and archive. The lag is reported with a delay, so 0 counts only when seen twice. */
 const drain = async (url: string): Promise<number> => {
   const begunAt = performance.now();
   for (let empty = 0; empty < 2;) {
@@ -62,13 +62,13 @@ const signal = (pids: readonly number[], name: 'SIGSTOP' | 'SIGCONT'): void => {
 
 interface CostRound {
   readonly load: Measurement;
-  /** Seconds until what was decided was stored, after the load had ended. */
+  /** Seconds from the end of the load until its decisions were stored. */
   readonly drained: number;
-  /** Processor time of the collector and what it started, µs a decision. */
+  /** Processor time of the collector and its child processes, µs per decision. */
   readonly spent: number;
 }
 
-/** Decisions a second while the collector works and while it is stopped, in turns, and what it spends on each. */
+/** Decisions per second while the collector runs and while it is stopped, in turns, and its cost per decision. */
 const cost = async (service: ServiceUnderTest): Promise<string> => {
   await service.publish({ ...toRuleTable(makeRows(8)), name: 'Small', slug: 'small' });
   const { url, pid } = processOf(service, 'log-collector');
@@ -103,7 +103,7 @@ const cost = async (service: ServiceUnderTest): Promise<string> => {
 
 const VERSION = '00000000-0000-4000-8000-000000000001';
 
-/** A message of one decision, as a worker writes it. */
+/** A message of one decision, in the form that a worker writes. */
 const messageOf = (workspaceId: string, sequence: number): string =>
   JSON.stringify({
     ...{ v: 2, id: `bench-${sequence}`, producer: 'bench', sequence, kind: 'rule', workspace_id: workspaceId },
@@ -124,7 +124,7 @@ const produce = async (producer: Producer, workspaceId: string, from: number): P
   await producer.send({ topic: `${TOPIC_PREFIX}logs`, acks: -1, messages });
 };
 
-/** The most that the collector, and the process that writes its archive, held while each million of records arrived. */
+/** Peak memory of the collector, and of the process that writes its archive, while each million of records arrived. */
 const memory = async (service: ServiceUnderTest, { mqBrokers }: Addresses): Promise<string> => {
   const { url, pid } = processOf(service, 'log-collector');
   const kafka = new Kafka({ clientId: 'bench', brokers: mqBrokers.split(','), logLevel: logLevel.NOTHING });

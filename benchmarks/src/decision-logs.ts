@@ -14,9 +14,9 @@ import { endWith, onServers } from './run-benchmark';
 import { type Addresses, say } from './service-under-test';
 
 /**
- * The log table: records stored a second beside a bare COPY of the same rows into a table with the same indexes, and questions beside the best SQL that
- * was found for them by hand, in turns within one run. BENCH_RECORDS is how many records questions are asked of (1,000,000), BENCH_STORED how many
- * are stored in each round (50,000; 0: that is not measured).
+ * The log table: records stored per second compared with a bare COPY of the same rows into a table with the same indexes, and queries compared
+ * with the best hand-written SQL, in turns within one run. BENCH_RECORDS is the number of records to query (1,000,000), BENCH_STORED the number
+ * stored in each round (50,000; 0: not measured).
  */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const RECORDS = Number(process.env['BENCH_RECORDS'] ?? 1_000_000);
@@ -46,7 +46,7 @@ const recordOf = (workspaceId: string, round: number, index: number): DecisionRe
 const COLUMNS =
   'workspace_id, decided_at, id, message_id, item, is_of_list, kind, slug, selector, version_id, key_id, request_id, trace_id, status, duration_us, matched, request, response, worker, is_altered, characters';
 
-/** The row of a record as COPY reads it; nothing in it has to be escaped. */
+/** The row of a record in the format of COPY; nothing in it needs escaping. */
 const lineOf = (record: DecisionRecord, index: number): string =>
   `${[
     ...[record.workspaceId, record.decidedAt, `00000000-0000-8000-a000-${hex(index, 12)}`, record.messageId, 0, false],
@@ -118,12 +118,12 @@ interface Question {
   readonly what: string;
   readonly filters: DecisionFilters;
   readonly sql: string;
-  /** How often it is asked before it counts, and then: statements are kept by a connection that has run them a few times. */
+  /** Number of warm-up rounds, and of measured ones: a connection caches statements that it has run a few times. */
   readonly rounds: readonly [number, number];
 }
 
 const ORDER = 'order by decided_at desc, id desc limit 101';
-/** What an answer holds. */
+/** Fields of an answer. */
 const FIELDS = `id, decided_at, message_id, item, is_of_list, asset_id, kind, slug, selector, version_id, context_slug, instance, flow_slug, key_id, request_id,
   trace_id, execution_id, status, error_code, duration_us, matched, request, response, stands_for, is_altered`;
 

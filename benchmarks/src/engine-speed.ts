@@ -7,7 +7,7 @@ import { type WorkloadShape } from './engine/workload';
 
 const run = promisify(execFile);
 const CHILD = resolve(__dirname, 'engine/measure-in-child.ts');
-/** A table of 100,000 rows takes a tenth of it where nobody else needs the processor. */
+/** On an idle machine a table of 100,000 rows takes a tenth of it. */
 const CHILD_DEADLINE_MS = 300_000;
 const RESULT_BYTES = 1 << 20;
 
@@ -26,7 +26,7 @@ const QUICK_BLANKS = [0.3];
 const measure = async (shape: WorkloadShape, options: TableOptions): Promise<TableResult> => {
   const args = [...process.execArgv, '--expose-gc', CHILD, JSON.stringify(shape), JSON.stringify(options)];
   const { stdout } = await run(process.execPath, args, { timeout: CHILD_DEADLINE_MS, maxBuffer: RESULT_BYTES });
-  return JSON.parse(stdout) as TableResult; // what measure-in-child prints
+  return JSON.parse(stdout) as TableResult; // output of measure-in-child
 };
 
 const main = async (argv: readonly string[]): Promise<void> => {

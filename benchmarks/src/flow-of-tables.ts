@@ -7,7 +7,7 @@ const INPUTS = 512;
 
 export type Input = Readonly<Record<string, string | number>>;
 
-/** 1,000 rows: a text of 100, and one of ten ranges of a number. */
+/** 1,000 rows: one of 100 texts, and one of ten ranges of a number. */
 const tableOf = (text: string, number: string, output: string, rest: RuleTable['requestSchema'] = []): RuleTable => ({
   requestSchema: [{ key: text, type: 'string' }, { key: number, type: 'number' }, ...rest],
   responseSchema: [{ key: output, type: 'number' }],
@@ -43,7 +43,7 @@ export const data = (from: string, output: string, to: string, input = output) =
 const passed = (to: string, ...fields: readonly string[]) =>
   fields.map((key) => data('order', `request_${key}`, to, key));
 
-/** The flow `pricing`: its rules are the tables by their names, and `total`. */
+/** The flow `pricing`: its rules are the tables with their names, and `total`. */
 export const pricingGraph = {
   nodes: [
     { ref: 'order', type: 'origin', rule: 'price' },
@@ -71,7 +71,7 @@ export const inputs: readonly Input[] = Array.from({ length: INPUTS }, (_, index
   };
 });
 
-/** The same graph in the other engine's documents. */
+/** The same graph as documents of the other engine. */
 export const publishedPricing = (): ZenDecision => {
   const nodes = Object.entries(tables).map(([slug, { requestSchema, conditions }]) => ({
     ...{ id: slug, name: slug, type: 'decisionTableNode' },

@@ -10,13 +10,13 @@ import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Flows over HTTP: single requests for a flow of three tables of 1,000 rows beside those for one of its rules, lists beside the published engine's own
- * batch, and the latencies of a rule while others send a flow whose code never ends.
+ * Flows over HTTP: single requests for a flow of three tables of 1,000 rows compared with those for one of its rules, lists compared with the
+ * published engine's own batch, and the latencies of a rule while others send a flow whose code never ends.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
-/** Parts that are measured, such as `singles,code`; all of them where it is not given. */
+/** Parts to measure, such as `singles,code`; default: all. */
 const WANTED = process.env['BENCH_PARTS']?.split(',');
 const SINGLE_CONNECTIONS = 50;
 const LIST_ITEMS = 1_000;
@@ -70,7 +70,7 @@ const publishAll = async (service: ServiceUnderTest): Promise<void> => {
   await service.publishFlow(endless);
 };
 
-/** A flow beside the first of its rules, one input a request. */
+/** A flow compared with the first of its rules, one input per request. */
 const singles = async ({ gateway, apiKey }: ServiceUnderTest): Promise<string> => {
   const load = { connections: SINGLE_CONNECTIONS, seconds: SECONDS, headers: { 'x-api-key': apiKey } };
   const body = JSON.stringify(inputs[0]);
@@ -83,7 +83,7 @@ const singles = async ({ gateway, apiKey }: ServiceUnderTest): Promise<string> =
   return `single requests, ${SINGLE_CONNECTIONS} connections: flow ${ours.perSecond.toFixed(0)}/s, rule ${theirs.perSecond.toFixed(0)}/s, ratio ${ratio} (aim 0.6); errors ${ours.errors} and ${theirs.errors}`;
 };
 
-/** Lists beside the other engine's batch in an Express handler. */
+/** Lists compared with the other engine's batch in an Express handler. */
 const lists = async ({ gateway, apiKey }: ServiceUnderTest): Promise<string> => {
   const rival = await startChild('src/baselines/published-flow.ts', []);
   try {
@@ -104,7 +104,7 @@ const lists = async ({ gateway, apiKey }: ServiceUnderTest): Promise<string> => 
   }
 };
 
-/** Both must answer the same, or the contest means nothing. */
+/** Both must give the same answer, or the contest means nothing. */
 const checkAgreement = async (
   own: string,
   other: string,
@@ -135,7 +135,7 @@ const besideEndlessCode = async ({ gateway, apiKey }: ServiceUnderTest): Promise
       ...{ url: `${gateway}/api/v1/solve/small`, headers, body },
       ...{ perSecond: RULE_PER_SECOND, seconds: SECONDS, connections: RULE_CONNECTIONS },
     });
-    // Those that are never sent or answered would make the others look quick.
+    // Without the requests that were never sent or answered, the others would look fast.
     return { ...admitted, errors: admitted.errors + Math.round((refused + unsent) * SECONDS) };
   };
   const flood = { url: `${gateway}/api/v1/flows/endless`, headers, body, connections: FLOOD_CONNECTIONS };
@@ -150,7 +150,7 @@ const besideEndlessCode = async ({ gateway, apiKey }: ServiceUnderTest): Promise
   return `a rule at ${RULE_PER_SECOND}/s: p99 alone ${alone.p99.toFixed(1)} ms, beside ${FLOOD_CONNECTIONS} connections with endless code ${beside.p99.toFixed(1)} ms, ratio ${(beside.p99 / alone.p99).toFixed(2)} (aim 2 at most); unanswered ${alone.errors} and ${beside.errors}`;
 };
 
-/** What the flood left behind has ended by then, ms. */
+/** Time after which the flood's remaining work has ended, ms. */
 const CODE_ENDS_MS = 20_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -14,9 +14,9 @@ import { data, type Input, inputs, pricingGraph, publishedPricing, tables, total
 import { measureInRounds, type RoundOptions, summarise } from './engine/rounds';
 
 /*
- * A flow of three tables of 1,000 rows and one formula, in process: beside code written by hand that calls the same three compiled rules, and beside
- * the same graph in the fastest published engine. Then a loop over 1,000 to 100,000 items: what one item costs, and what the process keeps. Processor
- * time, medians of rounds that alternate.
+ * A flow of three tables of 1,000 rows and one formula, in process: compared with hand-written code that calls the same three compiled rules, and
+ * with the same graph in the fastest published engine. Then a loop over 1,000 to 100,000 items: the cost of one item, and the memory that the
+ * process retains. Processor time, medians of alternating rounds.
  */
 
 const options: RoundOptions = {
@@ -48,12 +48,12 @@ function assets(flows: readonly FlowPlan[] = []) {
   };
 }
 
-/** The same, written by hand over three compiled rules. */
+/** The same, hand-written over three compiled rules. */
 const chained = (() => {
   const [price, discount, shipping] = [ruleOf('price'), ruleOf('discount'), ruleOf('shipping')];
   const numberOf = (rule: CompiledRule, input: Input, key: string): number => {
     const outcome = evaluateRule(rule, input, { now: NOW });
-    return outcome.ok ? (outcome.output[key] as number) : Number.NaN; // tables that give numbers
+    return outcome.ok ? (outcome.output[key] as number) : Number.NaN; // tables with numeric outputs
   };
   return (input: Input): Readonly<Record<string, unknown>> => {
     const unit = numberOf(price, input, 'price');
@@ -64,7 +64,7 @@ const chained = (() => {
 })();
 
 const flowed = (input: Input): Readonly<Record<string, unknown>> => {
-  const outcome = evaluateFlow(pricing, input, { now: NOW }) as FlowOutcome; // it reaches out for nothing
+  const outcome = evaluateFlow(pricing, input, { now: NOW }) as FlowOutcome; // it calls no other system
   if (!outcome.ok) throw new BenchmarkError(outcome.error.message);
   return outcome.output;
 };
@@ -84,7 +84,7 @@ const processorTime = (): number => {
   return (user + system) / 1_000;
 };
 
-/** The best mode of the other engine: a batch of promises; its own threads count as well. */
+/** The best mode of the other engine: a batch of promises; includes its own threads. */
 const measurePublished = async (decision: ZenDecision): Promise<number> => {
   const times: number[] = [];
   for (let round = -options.warmUps; round < options.rounds; round += 1) {
@@ -101,7 +101,7 @@ const measurePublished = async (decision: ZenDecision): Promise<number> => {
 
 const LOOPS = [1_000, 10_000, 100_000];
 
-/** A loop around the pricing of each order, with a sum over all of them. */
+/** A loop that prices each order, with a sum over all of them. */
 const summing = compileFlow(
   { id: 'summing', slug: 'summing', version: 1 },
   {
@@ -141,7 +141,7 @@ const measureLoop = (items: number): { readonly perItem: number; readonly kept: 
   for (let round = -1; round < Math.min(5, options.rounds); round += 1) {
     const before = process.memoryUsage().heapUsed;
     const start = processorTime();
-    const outcome = evaluateFlow(summing, { orders }, { now: NOW }) as FlowOutcome; // it reaches out for nothing
+    const outcome = evaluateFlow(summing, { orders }, { now: NOW }) as FlowOutcome; // it calls no other system
     if (!outcome.ok) throw new BenchmarkError(outcome.error.message);
     if (round >= 0) times.push((processorTime() - start) / items);
     kept = Math.max(kept, process.memoryUsage().heapUsed - before);
@@ -149,7 +149,7 @@ const measureLoop = (items: number): { readonly perItem: number; readonly kept: 
   return { perItem: summarise(times).median, kept };
 };
 
-/** A flow of 1,000 nodes and nearly 10,000 connections: each node takes what ten others give. */
+/** A flow of 1,000 nodes and nearly 10,000 connections: each node reads the outputs of ten others. */
 const measureChecking = (): number => {
   const refs = Array.from({ length: 998 }, (_, index) => `n${index}`);
   const graph = {

@@ -11,20 +11,20 @@ import { runBenchmark } from './run-benchmark';
 import { ROOT, say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Growth: the time and memory of one bulk request with its items, throughput with workers, and the time of a request and the memory of a worker with
- * the rules that it holds.
+ * Growth: the time and memory of one bulk request with its number of items, throughput with the number of workers, and the time of a request and
+ * the memory of a worker with the number of its rules.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const ITEMS = [1, 100, 1_000, 10_000, 100_000];
-/** Requests of fewer items are so short that they are measured ten times as often. */
+/** Requests with fewer items are so short that they are measured ten times as often. */
 const SMALL = 10_000;
 const WORKERS = [1, 2, 3, 4];
 const RULES = Number(process.env['BENCH_RULES'] ?? 10_000);
 const IMPORTS_AT_ONCE = 8;
 const ROWS = 8;
-/** Rows of the rule that keeps workers busy; it is asked for lists. */
+/** Rows of the rule that keeps workers busy; its requests are lists. */
 const WORK_ROWS = 1_000;
 const READY_MS = 60_000;
 const STOP_MS = 10_000;
@@ -36,7 +36,7 @@ const table = (cells: readonly (readonly unknown[])[]): string => {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 };
 
-/** Megabytes that a process holds now. */
+/** Megabytes that a process currently uses. */
 const memoryOf = (process: ServiceProcess | undefined): number =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(process?.pid())], { encoding: 'utf8' })) / 1024;
 

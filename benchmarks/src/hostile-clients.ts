@@ -6,7 +6,7 @@ import { heldBy, processOf } from './processes';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
-/* Costs that one hostile client causes for everybody else: stalls and memory of bodies that nobody may send, unread answers, and guessed keys. */
+/* Costs of one hostile client for everybody else: stalls and memory of unauthorised bodies, unread answers, and guessed keys. */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
@@ -22,11 +22,11 @@ interface Asked {
   readonly method?: 'GET' | 'POST';
   readonly body?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The address of this machine that it is sent from. */
+  /** The local address from which it is sent. */
   readonly from?: string;
 }
 
-/** Sends one request over a connection of its own; answers the status, or 0 where the connection was cut. */
+/** Sends one request over its own connection; answers the status, or 0 if the connection was cut. */
 const ask = ({ url, method = 'POST', body = Buffer.alloc(0), headers = {}, from }: Asked): Promise<number> =>
   new Promise((resolve) => {
     const sent = { 'content-type': 'application/json', 'content-length': body.length, ...headers };
@@ -41,11 +41,11 @@ interface Watched {
   /** Latencies of the neighbour's requests, ms. */
   readonly latencies: readonly number[];
   readonly refused: number;
-  /** Bytes. */
+  /** Growth of memory, bytes. */
   readonly growth: number;
 }
 
-/** Sends a request again and again, and watches the memory of a process, until the work is done. */
+/** Repeats a request, and watches the memory of a process, until the work is done. */
 const watch = async (pid: number, neighbour: Asked, work: () => Promise<unknown>): Promise<Watched> => {
   const before = heldBy(pid);
   let most = before;
@@ -72,7 +72,7 @@ const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 const longest = ({ latencies }: Watched): number => latencies.reduce((most, ms) => Math.max(most, ms), 0);
 
-/** An object of keys that no schema knows, of about the given number of bytes. */
+/** An object with keys outside every schema, of about the given number of bytes. */
 const unknownKeys = (bytes: number): Buffer => {
   const members: string[] = [];
   for (let length = 2; length < bytes; length += members.at(-1)?.length ?? 0) members.push(`"k${members.length}":1,`);
@@ -85,7 +85,7 @@ const parseTime = (body: Buffer): number => {
   return performance.now() - beganAt;
 };
 
-/** Bodies of unknown keys, sent by somebody without a key. */
+/** Bodies with unknown keys, sent without an API key. */
 const bodies = async (service: ServiceUnderTest): Promise<string[]> => {
   const { url, pid } = processOf(service, 'objects-api');
   const neighbour: Asked = { url: `${url}/health`, method: 'GET' };
@@ -125,7 +125,7 @@ const bodies = async (service: ServiceUnderTest): Promise<string[]> => {
 
 const row = (...cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
-/** Two lists of 1 MB whose results, of more than a kilobyte each, nobody reads. */
+/** Two lists of 1 MB whose results, more than a kilobyte each, nobody reads. */
 const unreadLists = async (service: ServiceUnderTest, neighbour: Asked): Promise<string[]> => {
   const gateway = processOf(service, 'hps-gateway');
   const worker = processOf(service, 'solve-worker');
@@ -167,7 +167,7 @@ const ADDRESSES = 60;
 const BAD_PER_SECOND = 223;
 const BAD_KEY = `dsk_zzzzzzzzzzzz_${'B'.repeat(43)}`;
 
-/** Guessed keys from many addresses, as many as a crowd of guessers may send before each of them is slowed, and on. */
+/** Guessed keys from many addresses: as many as guessers may send before each of them is slowed down, and more. */
 const guessedKeys = async (service: ServiceUnderTest, neighbour: Asked): Promise<string[]> => {
   const { url, pid } = processOf(service, 'hps-gateway');
   const statuses = new Map<number, number>();
@@ -210,7 +210,7 @@ runBenchmark(async (service) => {
     headers: { 'x-api-key': service.apiKey },
   };
   const load = loadavg()[0] ?? 0;
-  // Unread lists come last: workers go on for a while with what was sent to them.
+  // Unread lists come last: workers continue for a while with their requests.
   const parts = [await bodies(service), await guessedKeys(service, neighbour), await unreadLists(service, neighbour)];
   process.stdout.write(
     [

@@ -3,17 +3,17 @@ import { type Measurement } from './measurement';
 
 interface HttpLoad {
   readonly url: string;
-  /** Paths below the URL that each connection asks in turn. Default: the URL alone. */
+  /** Paths below the URL that each connection requests in turn. Default: the URL alone. */
   readonly paths?: readonly string[];
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests a second of all connections together. Default: as many as go. */
+  /** Requests per second of all connections together. Default: unlimited. */
   readonly perSecond?: number;
 }
 
-/** Keeps `connections` POST requests under way for so long. Errors count answers other than 2xx, time-outs and cut connections. */
+/** Keeps `connections` POST requests in flight for so many seconds. Errors count answers other than 2xx, time-outs and cut connections. */
 export const measureHttp = async ({
   url,
   paths,

@@ -7,13 +7,13 @@ import { type ServiceUnderTest } from './service-under-test';
 const NDJSON = 'application/x-ndjson';
 const SAMPLE_MS = 250;
 
-/** Megabytes of memory that contexts-api holds now. */
+/** Megabytes of memory that contexts-api currently uses. */
 export const memoryOf = ({ fleet }: ServiceUnderTest): number => {
   const pid = String(fleet.services.get('contexts-api')?.pid());
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', pid], { encoding: 'utf8' })) / 1_024;
 };
 
-/** Does some work and answers how long it took, ms, and the most memory of contexts-api meanwhile, MB. */
+/** Does some work and answers its duration, ms, and the peak memory of contexts-api meanwhile, MB. */
 export const withMemory = async (
   service: ServiceUnderTest,
   work: () => Promise<unknown>,
@@ -37,7 +37,7 @@ function* linesOf(count: number, record: (index: number) => object): Generator<s
   }
 }
 
-/** Sends a batch of the given number of lines, made as they are sent; the answer is read as lines and dropped. */
+/** Sends a batch of the given number of lines, generated while sending; the answer is read as lines and discarded. */
 export const sendLines = (
   { fleet, apiKey }: ServiceUnderTest,
   slug: string,

@@ -7,8 +7,8 @@ import { benchmarkOn, endWith } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Latencies of a small rule while others send the longest requests that are admitted, with threads for long evaluations and without. The small rule
- * is asked at a rate that does not depend on its answers; the flood asks again as soon as it is answered.
+ * Latencies of a small rule while others send the longest admitted requests, with threads for long evaluations and without. The rate of requests
+ * for the small rule does not depend on its answers; the flood sends its next request as soon as it is answered.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 10);
@@ -17,7 +17,7 @@ const SMALL_PER_SECOND = 100;
 const SMALL_CONNECTIONS = 500;
 const FLOOD_CONNECTIONS = 8;
 
-/** Six texts of 148 kB, each of which is read whole by the given number of rows: close to the sum of work that one evaluation may take. */
+/** Six texts of 148 kB, each read completely by the given number of rows: close to the work limit of one evaluation. */
 const FIELDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const TEXT_LENGTH = 148_000;
 const LONG_ROWS = Number(process.env['BENCH_LONG_ROWS'] ?? 700);
@@ -51,7 +51,7 @@ const measureRound = async (service: ServiceUnderTest, small: string): Promise<R
       ...{ url: `${gateway}/api/v1/solve/small`, headers, body: small },
       ...{ perSecond: SMALL_PER_SECOND, seconds: SECONDS, connections: SMALL_CONNECTIONS },
     });
-    // Those that are never sent or answered would make the others look quick.
+    // Without the requests that were never sent or answered, the others would look fast.
     return { ...admitted, errors: admitted.errors + Math.round((refused + unsent) * SECONDS) };
   };
   const alone = await askSmall();
@@ -66,7 +66,7 @@ const measureRound = async (service: ServiceUnderTest, small: string): Promise<R
   return { alone, beside, flood };
 };
 
-/** Long requests whose connections were closed go on being evaluated: one more is answered when they have been. */
+/** Long requests continue to be evaluated after their connections have closed: another one is answered once they are done. */
 const untilIdle = async ({ gateway, apiKey }: ServiceUnderTest): Promise<void> => {
   for (let status = 0; status !== 200;) {
     const response = await fetch(`${gateway}/api/v1/solve/long`, {

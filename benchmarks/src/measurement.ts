@@ -6,7 +6,7 @@ export interface Measurement {
   readonly errors: number;
 }
 
-/** Summarises latencies in ms that were measured within the given number of seconds. */
+/** Summarises latencies, ms, measured within the given number of seconds. */
 export const summarise = (latencies: readonly number[], seconds: number, errors = 0): Measurement => {
   const sorted = [...latencies].sort((a, b) => a - b);
   const at = (share: number): number =>
@@ -14,7 +14,7 @@ export const summarise = (latencies: readonly number[], seconds: number, errors 
   return { perSecond: sorted.length / seconds, p50: at(0.5), p99: at(0.99), errors };
 };
 
-/** The measurement of median throughput among several rounds. */
+/** The measurement with the median throughput of several rounds. */
 export const medianOf = (rounds: readonly Measurement[]): Measurement => {
   const sorted = [...rounds].sort((a, b) => a.perSecond - b.perSecond);
   const middle = sorted[Math.floor(sorted.length / 2)];

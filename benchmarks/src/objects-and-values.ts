@@ -3,7 +3,7 @@ import { range, row, runBesideSql, type Send, timed } from './beside-sql';
 import { openRawValues, type RawValues } from './raw-values';
 import { say } from './service-under-test';
 
-/** Saving objects and synchronising values over HTTP, beside the SQL that it needs, in turns within one run. */
+/** Saving objects and synchronising values over HTTP, compared with the SQL that it needs, in turns within one run. */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const MEMBERS = 10_000;
 const VALUES = 100_000;

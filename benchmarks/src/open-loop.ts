@@ -5,35 +5,35 @@ type Headers = Readonly<Record<string, string>>;
 
 interface OpenLoop {
   readonly url: string;
-  /** A function says them anew for each request. */
+  /** A function returns new ones for each request. */
   readonly headers: Headers | (() => Headers);
   readonly body: string;
-  /** Requests that begin each second, evenly, whether or not those before them have been answered. */
+  /** Requests started per second, evenly, whether or not earlier ones have been answered. */
   readonly perSecond: number;
   readonly seconds: number;
-  /** Connections; a request that finds none free is not sent, and counted. */
+  /** Connections; a request that finds none free is counted and not sent. */
   readonly connections: number;
 }
 
 interface OpenLoopResult {
-  /** Answers 200; errors are answers other than 200 and 429, and cut connections. */
+  /** Requests answered 200; errors are answers other than 200 and 429, and cut connections. */
   readonly admitted: Measurement;
-  /** Answers 429 a second. */
+  /** Requests answered 429, per second. */
   readonly refused: number;
-  /** Requests a second for which there was no connection. */
+  /** Requests per second without a free connection. */
   readonly unsent: number;
 }
 
 const HEAD_END = '\r\n\r\n';
 const STATUS_AT = 9;
-/** How often requests that are due are begun, ms. */
+/** How often due requests are started, ms. */
 const TICK_MS = 2;
-/** How long the last answers are awaited, ms. */
+/** How long to wait for the last answers, ms. */
 const DRAIN_MS = 2_000;
 
 /**
- * Asks at a rate that does not depend on the answers, as a crowd does. Requests are written as bytes and answers are read as far as is needed
- * to see where they end, because a client library would cost as much as what is measured.
+ * Sends requests at a rate that does not depend on the answers, as a crowd does. Requests are written as bytes and answers are read only as far
+ * as needed to find their end, because a client library would cost as much as the measured work.
  */
 export const measureOpenLoop = async (options: OpenLoop): Promise<OpenLoopResult> => {
   const { perSecond, seconds, connections } = options;
@@ -51,8 +51,8 @@ export const measureOpenLoop = async (options: OpenLoop): Promise<OpenLoopResult
     else counts.failed += 1;
     if (status !== undefined) free.push(connection);
   };
-  // Opened one after the other, and before anything is asked: a burst of them overflows the server's queue of new connections, which
-  // the system makes up for a second later.
+  // Opened one after the other, and before any request: a burst overflows the server's queue of new connections, and the system retries only a
+  // second later.
   while (all.length < connections) all.push(await openConnection(Number(port), hostname, onAnswer));
   free.push(...all);
   const ask = (): void => {

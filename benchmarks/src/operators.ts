@@ -3,17 +3,17 @@ import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
 import { BenchmarkError } from './benchmark-error';
 
 /*
- * Cost of an evaluation in a table of many rows whose conditions are one operator, beside `equals`. Each operator is measured by itself, in rounds
- * that alternate with rounds of `equals`, and told as soon as it is known. Processor time, medians: the load of the machine lengthens a round and not
- * its processor time, but for what it pushes out of the caches. Arguments choose operators by a part of their names.
+ * Cost of an evaluation in a table of many rows with conditions of one operator, compared with `equals`. Each operator is measured separately, in
+ * rounds that alternate with rounds of `equals`, and reported at once. Processor time, medians: other load on the machine lengthens a round, but
+ * not its processor time, except for evicted cache lines. Arguments select operators by a part of their names.
  */
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 100_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
-/** After this many seconds no further operator is measured. */
+/** After this many seconds no more operators are measured. */
 const MOST_SECONDS = Number(process.env['BENCH_MOST_SECONDS'] ?? 240);
 const ROUND_MS = 100;
-/** Evaluations between two looks at the clock. */
+/** Evaluations between two readings of the clock. */
 const BURST = 64;
 const INPUTS = 512;
 
@@ -22,9 +22,9 @@ interface Subject {
   readonly type: FieldType;
   readonly op: string;
   readonly argsOf: (row: number) => unknown[];
-  /** An input that the row matches. */
+  /** An input that matches the row. */
   readonly valueOf: (row: number) => unknown;
-  /** The first row that it matches; by default the row itself. */
+  /** The first matching row; by default the row itself. */
   readonly winnerOf?: (row: number) => number;
 }
 
@@ -39,12 +39,12 @@ const text = (op: string, cells: Cells, name = op): Subject => ({ name, type: 's
 
 const named: Cells = { argsOf: (row) => [`Customer-${row}`], valueOf: (row) => `Customer-${row}` };
 const folded: Cells = { ...named, valueOf: (row) => `CUSTOMER-${row}` };
-/** Prefixes and suffixes of one length, and of several. */
+/** Pads rows, so that prefixes and suffixes have one length, or several. */
 const padded = (row: number) => String(row).padStart(6, '0');
 const version: Cells = { argsOf: (row) => [`1.${row}.0`], valueOf: (row) => `1.${row}.0` };
-/** Rows ask for less and less, so that an input decides how many of them match and the first of these answers. */
+/** Rows have decreasing thresholds, so that an input determines how many of them match, and the first of these answers. */
 const atLeast: Cells = { argsOf: (row) => [`1.${ROWS - row}.0`], valueOf: (row) => `1.${ROWS - row}.3` };
-/** The lengths that are worth asking about are few: rows repeat them. */
+/** Few lengths are realistic, so rows repeat them. */
 const LENGTHS = 1_000;
 const lengths = (valueOf: (length: number) => unknown): Cells => ({
   argsOf: (row) => [row],
@@ -121,7 +121,7 @@ interface Contestant {
   readonly inputs: readonly Record<string, unknown>[];
 }
 
-/** Compiles a table and sees to it that each input finds its row. */
+/** Compiles a table and checks that each input finds its row. */
 const prepare = (subject: Subject): Contestant => {
   const rule = compileRule(tableOf(subject), { values });
   const { valueOf, winnerOf = (row) => row } = subject;

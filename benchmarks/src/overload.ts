@@ -6,16 +6,16 @@ import { makeRequests, makeRows, toRuleTable } from './price-table';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
-/* Goodput and latency of admitted requests when three times as many requests come as can be answered. */
+/* Goodput and latency of admitted requests at three times the load that can be answered. */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CONNECTIONS = 100;
 const TIMES_TOO_MANY = 3;
-/** Connections of the crowd, at most. */
+/** Most connections of the crowd. */
 const CROWD = 1_000;
 
-/** A rule that one worker evaluates some hundred times a second, and one that costs next to nothing. */
+/** A rule that one worker evaluates some hundred times per second, and one that costs next to nothing. */
 const heavyTable = {
   requestSchema: [{ key: 'steps', type: 'number' }],
   responseSchema: [{ key: 'sum', type: 'function' }],

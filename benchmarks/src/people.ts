@@ -12,12 +12,12 @@ import { say } from './service-under-test';
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CONNECTIONS = 50;
-/** Requests of known people a second beside a flood, well below what one process answers. */
+/** Requests of known people per second during a flood, well below the capacity of one process. */
 const STEADY_PER_SECOND = 300;
-/** People whom nobody has seen: more than can be made. */
+/** Unknown people per second: more than can be created. */
 const STRANGERS_PER_SECOND = Number(process.env['BENCH_STRANGERS'] ?? 1_000);
 
-/** How long strangers may take to open their connections, s. */
+/** Time for strangers to open their connections, s. */
 const OPENING_S = 3;
 
 const SECRET = randomBytes(32).toString('hex');
@@ -36,17 +36,17 @@ const medianOfRounds = async (measure: () => Promise<Measurement>): Promise<Meas
 
 interface Beside {
   readonly check: Measurement;
-  /** The bare echo, which shares nothing with the adapter but the processors. */
+  /** The bare echo, which shares only the processors with the adapter. */
   readonly echo: Measurement;
 }
 
-/** Known people and the bare echo, each asked at a rate that does not depend on the answers. */
+/** Known people and the bare echo, each called at a rate that does not depend on the answers. */
 const measureBeside = async (check: string, echo: string, headers: Record<string, string>): Promise<Beside> => {
   const ask = async (url: string): Promise<Measurement> => {
     const { admitted, refused, unsent } = await measureOpenLoop({
       ...{ url, headers, body: '', perSecond: STEADY_PER_SECOND, seconds: SECONDS, connections: 100 },
     });
-    // Those that are never sent or answered would make the others look quick.
+    // Without the requests that were never sent or answered, the others would look fast.
     return { ...admitted, errors: admitted.errors + Math.round((refused + unsent) * SECONDS) };
   };
   return { check: await ask(check), echo: await ask(echo) };
@@ -65,7 +65,7 @@ runBenchmark(
     const headers = { authorization, cookie, 'x-forwarded-uri': '/api/v1/admin/rules/list' };
     const echo = await startChild('src/baselines/bare-echo.ts', []);
     const load = { body: '', headers, connections: CONNECTIONS, seconds: SECONDS };
-    // Both are warm before anything counts.
+    // Both are warmed up before anything counts.
     for (const url of [check, echo.firstLine]) await measureHttp({ ...load, url, seconds: 2 });
     const bare = await medianOfRounds(() => measureHttp({ ...load, url: echo.firstLine }));
     const known = await medianOfRounds(() => measureHttp({ ...load, url: check }));
@@ -73,7 +73,7 @@ runBenchmark(
     const flooded: Beside[] = [];
     while (flooded.length < ROUNDS) {
       calm.push(await measureBeside(check, echo.firstLine, headers));
-      // A process of its own, so that what it takes to send them is not counted.
+      // A separate process, so that the cost of sending is not counted.
       const args = [check, String(STRANGERS_PER_SECOND), String(2 * SECONDS + OPENING_S)];
       const flood = await startChild('src/baselines/strangers.ts', args);
       // It opens its connections first.

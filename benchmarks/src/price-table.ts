@@ -1,7 +1,7 @@
 import { type RuleTable } from '@decision/contracts';
 import { pick, randomFrom, times } from './engine/random';
 
-/** One row: what it asks of each column and what it answers. */
+/** One row: its condition on each column and its answer. */
 export interface PriceRow {
   readonly region: string;
   readonly from: number;
@@ -18,7 +18,7 @@ interface PriceRequest {
   readonly express: boolean;
 }
 
-/** Rows of four conditions each: a text, a range, a least number, a boolean. Any engine of decision tables can have them. */
+/** Rows of four conditions each: a text, a range, a minimum, a boolean. Every engine of decision tables supports them. */
 export const makeRows = (count: number, seed = 7): readonly PriceRow[] => {
   const random = randomFrom(seed);
   const regions = Math.max(2, Math.ceil(count / 10));
@@ -35,7 +35,7 @@ export const makeRows = (count: number, seed = 7): readonly PriceRow[] => {
   });
 };
 
-/** Requests of which each is answered by some row, perhaps by one before the row that it was made from. */
+/** Requests that each match some row, perhaps one before the row from which they were made. */
 export const makeRequests = (rows: readonly PriceRow[], count: number, seed = 11): readonly PriceRequest[] => {
   const random = randomFrom(seed);
   return times(count, () => {

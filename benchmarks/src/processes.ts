@@ -14,14 +14,14 @@ export const processOf = (
   return { url: service.url, pid };
 };
 
-/** Bytes of memory that a process holds. */
+/** Bytes of memory that a process uses. */
 export const heldBy = (pid: number): number => {
   const found = /^VmRSS:\s+(\d+) kB$/m.exec(readProcess(pid, 'status'));
   if (found === null) throw new BenchmarkError('The memory of processes is read from /proc, which is not here.');
   return Number(found[1]) * 1_024;
 };
 
-/** A process and those that it has started. */
+/** A process and its child processes. */
 export const familyOf = (pid: number): readonly number[] => {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -40,7 +40,7 @@ export const processorSeconds = (pid: number): number => {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 };
 
-/** What stands behind the name of the program in `stat`: state, parent, ... */
+/** The fields after the name of the program in `stat`: state, parent, ... */
 const fieldsOf = (pid: number): readonly string[] => {
   const stat = readProcess(pid, 'stat');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -7,8 +7,8 @@ import { runBenchmark } from './run-benchmark';
 import { say, SOLVING } from './service-under-test';
 
 /*
- * Processor time of one request for a single input, in the gateway and in the worker, beside that of a bare server of Node which reads the same body and
- * answers it. Other work on the machine lowers what is reached in a second far more than it changes this.
+ * Processor time of one request for a single input, in the gateway and in the worker, compared with a bare Node server that reads the same body
+ * and answers it. Other load on the machine lowers the throughput far more than it changes this.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
@@ -18,7 +18,7 @@ const ROWS = 8;
 
 interface Seen {
   readonly perSecond: number;
-  /** Microseconds of each process for one request. */
+  /** Microseconds of each process per request. */
   readonly costs: readonly number[];
 }
 

@@ -6,11 +6,11 @@ interface RawInstance {
   readonly facts: object;
 }
 
-/** The statement without which instances cannot be written, and nothing else: same table, role, policies and indexes. */
+/** Only the statements that are needed to write instances: same table, role, policies and indexes. */
 export interface RawInstances {
-  /** Writes instances, 500 in a statement and a transaction, as they come. Ids are distinct within each 500. */
+  /** Writes instances in order, 500 per statement and transaction. Ids are distinct within each 500. */
   readonly upsert: (contextId: string, instances: readonly RawInstance[]) => Promise<void>;
-  /** Makes instances `prefix1` and so on with a total, whose foreign key names one other. */
+  /** Creates instances `prefix1` and so on with a total and a foreign key to one other instance. */
   readonly fill: (contextId: string, filling: LinkedFilling) => Promise<void>;
   /** The same with the links of their foreign keys, as if they had been submitted. */
   readonly fillLinked: (contextId: string, filling: LinkedFilling) => Promise<void>;
@@ -29,7 +29,7 @@ interface LinkedFilling {
 }
 
 const CHUNK = 500;
-/** Instances that the database makes of nothing in one statement, within its time. */
+/** Instances that the database can generate in one statement within its time limit. */
 const FILL_CHUNK = 20_000;
 
 const UPSERT = `

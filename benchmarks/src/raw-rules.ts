@@ -1,8 +1,8 @@
 import { type Database, openDatabase } from '@decision/persistence';
 
-/** The statements without which rules are neither stored nor listed, and nothing else: same tables, role, policies, triggers and indexes. */
+/** Only the statements that are needed to store and list rules: same tables, role, policies, triggers and indexes. */
 export interface RawRules {
-  /** Inserts one rule of this table, in a transaction of its own. */
+  /** Inserts one rule with this table, in its own transaction. */
   readonly insert: (slug: string, table: RawTable) => Promise<void>;
   /** Adds this many rules in one statement. */
   readonly fill: (count: number, table: RawTable) => Promise<void>;
@@ -30,7 +30,7 @@ const INSERT = `
   with claimed as (insert into asset_ids (id) values (gen_random_uuid()) returning id)
   insert into assets (${COLUMNS}) select id, :slug, :slug, ${contents(`'{}'`)} from claimed`;
 
-/** One in a hundred has the label that the benchmark asks for. */
+/** One in a hundred has the label that the benchmark filters by. */
 const FILL = `
   with claimed as (insert into asset_ids (id) select gen_random_uuid() from generate_series(1, :count) returning id),
     numbered as (select id, row_number() over () as number from claimed)

@@ -1,10 +1,10 @@
 import { type Database, openDatabase } from '@decision/persistence';
 
-/** The statements without which values cannot be written, and nothing else: same tables, role, policies, triggers and indexes. */
+/** Only the statements that are needed to write values: same tables, role, policies, triggers and indexes. */
 export interface RawValues {
   /** Inserts numbers or texts in one statement, committed. */
   readonly insert: (names: readonly string[], contents: readonly unknown[]) => Promise<void>;
-  /** Counts which of these are stored as given. */
+  /** Counts how many of these are stored as given. */
   readonly compare: (names: readonly string[], contents: readonly unknown[]) => Promise<number>;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export const openRawValues = (url: string, workspaceId: string): RawValues => {
   const run = <T>(sql: string, names: readonly string[], contents: readonly unknown[]): Promise<T> =>
     database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
       const bindings = { names: [...names], contents: contents.map((content) => JSON.stringify(content)) };
-      return await transaction.raw(sql, bindings); // what the statement answers
+      return await transaction.raw(sql, bindings); // the statement's answer
     });
   return {
     insert: async (names, contents) => void (await run(INSERT, names, contents)),

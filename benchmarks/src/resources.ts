@@ -9,8 +9,8 @@ import { benchmarkOn, endWith } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * Measures the memory and processor time that one process of each service takes: idle, at a steady rate of single solves, and at the most that this
- * machine gets out of singles, lists and batches, one after the other. The resource requests of the charts follow from it.
+ * Measures memory and processor time of one process of each service: idle, at a steady rate of single solves, and at this machine's maximum of
+ * singles, lists and batches, one after the other. The resource requests of the charts follow from it.
  */
 
 const IDLE_MS = Number(process.env['BENCH_IDLE_MS'] ?? 15_000);
@@ -23,7 +23,7 @@ const LIST = 1_000;
 const BATCHES = 3;
 const BATCH = 10_000;
 
-/** Ceiling of the heap as the charts set it, MiB. */
+/** Heap limit from the charts, MiB. */
 const HEAP: Readonly<Record<ServiceName, number>> = {
   'objects-api': 384,
   'contexts-api': 768,
@@ -34,13 +34,13 @@ const HEAP: Readonly<Record<ServiceName, number>> = {
 };
 
 interface Usage {
-  /** The most memory that was held, MiB. */
+  /** Peak memory, MiB. */
   memory: number;
-  /** Processor time of a second. */
+  /** Processor time per second. */
   cores: number;
 }
 
-/** Usage of each service while some work goes on. */
+/** Usage of each service during some work. */
 const watch = async (
   service: ServiceUnderTest,
   work: () => Promise<unknown>,

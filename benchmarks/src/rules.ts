@@ -3,11 +3,11 @@ import { range, row, runBesideSql, type Send, timed } from './beside-sql';
 import { openRawRules, type RawRules } from './raw-rules';
 import { say } from './service-under-test';
 
-/** Importing and listing rules over HTTP, beside the SQL that it needs, in turns within one run. */
+/** Importing and listing rules over HTTP, compared with the SQL that it needs, in turns within one run. */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const IMPORTS = 1_000;
 const LISTED = 10_000;
-/** Lists that one measurement asks for; one alone is too short. */
+/** Lists per measurement; a single one is too short. */
 const LISTS = 20;
 
 const TABLE = {
@@ -28,7 +28,7 @@ const rows = {
   name: row('the same by an exact name'),
 };
 
-/** Each beside the other, in two workspaces of one database. */
+/** Measures both in turn, in two workspaces of one database. */
 const measureImports = async (send: Send, baseline: RawRules, round: number): Promise<void> => {
   const slugs = range(IMPORTS).map((index) => `import-${round}-${index}`);
   await timed(rows.imports.sql, async () => {

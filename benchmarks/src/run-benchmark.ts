@@ -11,10 +11,10 @@ import {
   startService,
 } from './service-under-test';
 
-/** A measurement on services and servers that stop when it has ended. */
+/** A measurement on services and servers that stop afterwards. */
 type Benchmark = (service: ServiceUnderTest, servers: Addresses) => Promise<void>;
 
-/** Does something on servers of its own, and leaves nothing behind. */
+/** Runs some work on its own servers, and leaves nothing behind. */
 export const onServers = async (work: (servers: Addresses) => Promise<void>): Promise<void> => {
   const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
   const stack = await startStack({
@@ -30,7 +30,7 @@ export const onServers = async (work: (servers: Addresses) => Promise<void>): Pr
   }
 };
 
-/** Runs a benchmark on servers and services of its own. */
+/** Runs a benchmark on its own servers and services. */
 export const benchmarkOn = (benchmark: Benchmark, changes?: FleetChanges): Promise<void> =>
   onServers(async (servers) => {
     const service = await startService(servers, changes);
@@ -41,11 +41,11 @@ export const benchmarkOn = (benchmark: Benchmark, changes?: FleetChanges): Promi
     }
   });
 
-/** Runs one benchmark as this process, as {@link benchmarkOn} does. Ends with 1 where it fails. */
+/** Runs one benchmark as this process, like {@link benchmarkOn}. Exits with 1 if it fails. */
 export const runBenchmark = (benchmark: Benchmark, changes?: FleetChanges): void =>
   endWith(benchmarkOn(benchmark, changes));
 
-/** Ends this process with 1 where what it is there for fails. */
+/** Exits this process with 1 if its work fails. */
 export const endWith = (work: Promise<void>): void => {
   work.catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

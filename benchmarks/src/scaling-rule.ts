@@ -1,25 +1,25 @@
-/* The rule by which the horizontal autoscaler of Kubernetes chooses a number of pods, second by second, on signals that were measured. */
+/* The rule by which Kubernetes' horizontal autoscaler chooses a number of pods, second by second, based on measured signals. */
 
-/** What one worker shows while requests come at a multiple of what it can answer. */
+/** Signals of one worker at a load that is a multiple of its capacity. */
 export interface Signals {
-  /** Offered requests as a multiple of what the worker can answer. */
+  /** Offered requests as a multiple of the worker's capacity. */
   readonly ratio: number;
-  /** Messages of lag for each worker. */
+  /** Messages of lag per worker. */
   readonly lag: number;
   /** `decision_admission_pressure` of the gateway. */
   readonly pressure: number;
-  /** Processor time that the worker uses, as a part of one core. */
+  /** Processor time of the worker, as a fraction of one core. */
   readonly cores: number;
-  /** Part of the requests that are refused. */
+  /** Fraction of refused requests. */
   readonly refused: number;
 }
 
 export type Trigger = 'lag' | 'cpu' | 'pressure';
 
 interface Targets {
-  /** Messages of lag for each worker. */
+  /** Messages of lag per worker. */
   readonly lag: number;
-  /** Percent of `requestedCores`. */
+  /** Percentage of `requestedCores`. */
   readonly cpuPercent: number;
   readonly requestedCores: number;
   readonly minReplicas: number;
@@ -30,10 +30,10 @@ interface Simulation {
   readonly measured: readonly Signals[];
   readonly triggers: readonly Trigger[];
   readonly targets: Targets;
-  /** Offered requests at a second, as a multiple of what one worker can answer. */
+  /** Offered requests at a second, as a multiple of one worker's capacity. */
   readonly offered: (second: number) => number;
   readonly seconds: number;
-  /** From the decision to the first request that a new worker answers, s. */
+  /** From the decision to a new worker's first answer, s. */
   readonly startSeconds: number;
 }
 
@@ -41,20 +41,20 @@ interface SimulationResult {
   readonly workersAtEnd: number;
   /** Seconds in which requests were refused. */
   readonly refusedSeconds: number;
-  /** The last second in which requests were refused; undefined where none was. */
+  /** The last second in which requests were refused; undefined if there was none. */
   readonly lastRefusal: number | undefined;
   readonly workersAt: readonly number[];
 }
 
-/** How often Kubernetes decides, s, and what it takes for equal. */
+/** Interval of Kubernetes' decisions, s, and its tolerance. */
 const SYNC_SECONDS = 15;
 const TOLERANCE = 0.1;
-/** As the charts have it: below 1 by more than the tolerance leaves of it, or a tenth of the requests would go on being refused. */
+/** The charts' value: it must be further below 1 than the tolerance, or a tenth of the requests would continue to be refused. */
 const PRESSURE_TARGET = 0.9;
-/** At each decision the number may double, or grow by this many, whichever is more. */
+/** Each decision may double the number, or add this many, whichever is more. */
 const MOST_ADDED = 4;
 
-/** The signals between two that were measured, in proportion; beyond the last ones, those. */
+/** Interpolates linearly between two measured signals; beyond the last ones, uses those. */
 export const signalsAt = (measured: readonly Signals[], ratio: number): Signals => {
   const above = measured.findIndex((one) => one.ratio >= ratio);
   const [upper, lower] = [measured.at(above < 0 ? -1 : above), measured[Math.max(above - 1, 0)]];
@@ -62,12 +62,12 @@ export const signalsAt = (measured: readonly Signals[], ratio: number): Signals 
   const part = above <= 0 || upper.ratio === lower.ratio ? 1 : (ratio - lower.ratio) / (upper.ratio - lower.ratio);
   const between = (key: keyof Signals): number => lower[key] + (upper[key] - lower[key]) * part;
   const refused = between('refused');
-  // The metric is never between 0 and 1: it is 0, or what comes for each request that is admitted.
+  // The metric is never between 0 and 1: it is 0, or the number of requests per admitted one.
   const pressure = refused > 0 ? Math.max(between('pressure'), 1 / (1 - refused)) : 0;
   return { ratio, lag: between('lag'), pressure, cores: between('cores'), refused };
 };
 
-/** Replicas that one trigger asks for, given how many there are. */
+/** Replicas requested by one trigger, given their current number. */
 const wantedBy = (trigger: Trigger, replicas: number, signals: Signals, targets: Targets): number => {
   const usage = {
     lag: signals.lag / targets.lag,
@@ -98,7 +98,7 @@ export const simulate = ({
       lastRefusal = second;
     }
     if (second % SYNC_SECONDS === 0) {
-      // Pods that are starting count with what the ready ones show.
+      // Starting pods count with the signals of the ready ones.
       const asked = Math.max(...triggers.map((trigger) => wantedBy(trigger, ready, signals, targets)));
       const most = Math.min(targets.maxReplicas, Math.max(wanted * 2, wanted + MOST_ADDED));
       const next = Math.min(Math.max(asked, wanted), most);

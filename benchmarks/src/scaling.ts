@@ -8,17 +8,17 @@ import { type Signals, simulate, type Trigger } from './scaling-rule';
 import { say, type ServiceUnderTest, TOPIC_PREFIX } from './service-under-test';
 
 /*
- * What an autoscaler can see of one real worker while more and more requests come, and how long a fleet that is scaled by it refuses requests
- * after their number has grown sixteenfold.
+ * The signals that one real worker gives an autoscaler under growing load, and how long a fleet scaled by them refuses requests after the load
+ * has grown sixteenfold.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8);
 const RATIOS = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4];
 const CONNECTIONS = 1_000;
 const SAMPLE_MS = 500;
-/** What was refused counts for 15 s. */
+/** Refused requests count for 15 s. */
 const FORGOTTEN_MS = 16_000;
-/** A rule of about three milliseconds, so that the worker is what there is too little of. */
+/** A rule of about three milliseconds, so that the worker is the bottleneck. */
 const table = {
   ...{ name: 'Heavy', slug: 'heavy', requestSchema: [{ key: 'steps', type: 'number' }] },
   responseSchema: [{ key: 'sum', type: 'function' }],
@@ -48,7 +48,7 @@ const lagReader = async (mqBrokers: string) => {
       const doneOf = new Map(committed?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
       return ends.reduce((sum, { partition, high }) => {
         const done = doneOf.get(partition) ?? -1;
-        // As keda counts with offsetResetPolicy latest: a partition without a commit counts as one.
+        // As KEDA counts with offsetResetPolicy latest: a partition without a commit counts as one.
         return sum + (done < 0 ? 1 : Math.max(0, Number(high) - done));
       }, 0);
     },
@@ -71,7 +71,7 @@ const measureAt = async (
     ...{ url: `${service.gateway}/api/v1/solve/heavy`, headers: { 'x-api-key': service.apiKey }, body: BODY },
     ...{ perSecond: most * ratio, seconds: SECONDS, connections: CONNECTIONS },
   });
-  // The first half is the way there.
+  // The first half is the ramp-up.
   await sleep((SECONDS * 1_000) / 2);
   const [lags, pressures]: [number[], number[]] = [[], []];
   const [beganAt, usedBefore] = [performance.now(), processorSeconds(worker)];
@@ -103,7 +103,7 @@ const recoveryRows = (measured: readonly Signals[]): readonly string[] =>
   RULES.map(([name, triggers]) => {
     const { workersAtEnd, lastRefusal } = simulate({
       ...{ measured, triggers, targets: TARGETS, seconds: LASTS, startSeconds: START_SECONDS },
-      // Two workers at half of what they can answer, then sixteen times as much.
+      // Two workers at half of their capacity, then sixteen times the load.
       offered: (second) => (second < GROWS_AT ? 1 : 16),
     });
     const after = lastRefusal === undefined ? 0 : lastRefusal + 1 - GROWS_AT;

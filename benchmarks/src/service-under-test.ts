@@ -11,19 +11,19 @@ export const TOPIC_PREFIX = 'benchmark.';
 const READY_MS = 60_000;
 const IMPORT_MS = 60_000;
 
-/** Addresses of servers, as `startStack` answers them. */
+/** Addresses of servers, as returned by `startStack`. */
 export interface Addresses {
   readonly databaseUrl: string;
   readonly cacheUrl: string;
   readonly mqBrokers: string;
 }
 
-/** All services, running, and a key that may do everything. */
+/** All services, running, and a key with all permissions. */
 export interface ServiceUnderTest {
   readonly fleet: Fleet;
   readonly apiKey: string;
   readonly workspaceId: string;
-  /** Base URL of the gateway itself, past the ingress. */
+  /** Base URL of the gateway itself, without the ingress. */
   readonly gateway: string;
   /** Imports and publishes a rule. */
   publish(rule: RuleImport): Promise<void>;
@@ -31,22 +31,22 @@ export interface ServiceUnderTest {
   publishFlow(flow: FlowImport): Promise<void>;
 }
 
-/** Progress goes where results do not. */
+/** Writes progress to standard error, apart from results. */
 export const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** What a benchmark changes of the fleet: environments beyond the common one, and processes of a service (one of each by default). */
+/** A benchmark's changes to the fleet: environments in addition to the common one, and numbers of processes (one of each by default). */
 export type FleetChanges = Pick<FleetOptions, 'environment' | 'replicas'>;
 
 /**
- * The fleet of benchmarks of solving. No collector: it would store the decisions of one measurement during the next; records reach the topic. And nothing
- * is refused because answers take long, as it would be on a machine that is slow at the time.
+ * The fleet for benchmarks of solving. No collector: it would store the decisions of one measurement during the next; records still reach the
+ * topic. And nothing is refused because answers take long, as could happen on a temporarily slow machine.
  */
 export const SOLVING: FleetChanges = {
   replicas: { 'log-collector': 0 },
   environment: { 'hps-gateway': { ADMISSION_TARGET_MS: '60000' } },
 };
 
-/** Starts all services on the servers given. They run until `fleet.stop()`. */
+/** Starts all services on the given servers. They run until `fleet.stop()`. */
 export const startService = async (addresses: Addresses, changes: FleetChanges = {}): Promise<ServiceUnderTest> => {
   const names = { topicPrefix: TOPIC_PREFIX, cachePrefix: 'benchmark:' };
   const { apiKey, workspaceId } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: say });

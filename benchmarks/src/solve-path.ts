@@ -14,7 +14,7 @@ const EXAMPLE = 'shipping-price';
 
 type Subject = (connections: number) => Promise<Measurement>;
 
-/** Every subject at every number of connections, in turn, round by round. */
+/** Measures every subject at every number of connections, in turn, round by round. */
 const compare = async (subjects: Readonly<Record<string, Subject>>): Promise<Map<string, Measurement>> => {
   const seen = new Map<string, Measurement[]>();
   for (let round = 0; round <= ROUNDS; round += 1) {

@@ -10,7 +10,7 @@ const DEADLINE_MS = 120_000;
 const runQuickly = async (): Promise<readonly TableResult[]> => {
   const args = ['--import', 'tsx', '--conditions=source', 'src/engine-speed.ts', '--quick', '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: HOME, timeout: DEADLINE_MS });
-  return JSON.parse(stdout) as TableResult[]; // what the benchmark prints
+  return JSON.parse(stdout) as TableResult[]; // output of the benchmark
 };
 
 it(

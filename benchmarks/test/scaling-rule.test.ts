@@ -1,6 +1,6 @@
 import { type Signals, signalsAt, simulate, type Trigger } from '../src/scaling-rule';
 
-/** A worker whose gateway refuses what is too much: the lag stays short. */
+/** A worker whose gateway refuses excess requests: the lag stays short. */
 const measured: readonly Signals[] = [
   { ratio: 0.5, lag: 1, pressure: 0, cores: 0.5, refused: 0 },
   { ratio: 1, lag: 20, pressure: 0, cores: 0.95, refused: 0 },

@@ -8,7 +8,7 @@ import { DATABASE_FAULTS, SERVER_FAULTS, SERVICE_FAULTS } from './histories/faul
 import { breakingEnvironment, startWatchedFleet } from './histories/watched-fleet';
 import { watchHistories } from './histories/watch-histories';
 
-/* `pnpm check:history`: servers and services of its own, clients, faults, and whether what clients were answered has a serial order. */
+/* `pnpm check:history`: runs servers and services of its own, clients and faults, and checks whether the clients' answers have a serial order. */
 
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
 
@@ -19,7 +19,7 @@ const SETTINGS = {
   durationMs: number('HISTORY_SECONDS', 60) * 1_000,
 };
 
-/** A broken build of contexts-api that the checker is to catch; see `histories/broken-build.cjs`. */
+/** A broken build of contexts-api that the checker must detect; see `histories/broken-build.cjs`. */
 const BROKEN = process.env['HISTORY_BROKEN'];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -10,7 +10,7 @@ beforeAll(async () => {
   await publishExample(service.call, 'shipping-price');
 }, 360 * SECONDS);
 
-/** Asks again until the answer is as wanted, for a minute. */
+/** Repeats a read until the answer is as wanted, for a minute. */
 const eventually = async <T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> => {
   const until = Date.now() + 60 * SECONDS;
   for (;;) {

@@ -5,7 +5,7 @@ import { type Answer, call } from './fleet-under-test';
 import { enterExampleWorkspace, type SharedFleet } from './shared-fleet';
 
 const SECONDS = 1_000;
-/** Requests that are under way at once. */
+/** Number of concurrent requests. */
 const LANES = 6;
 const WORKSPACES = ['alpha', 'beta'] as const;
 type Workspace = (typeof WORKSPACES)[number];
@@ -16,7 +16,7 @@ const KEYS = {
 } as const;
 type KeyName = keyof typeof KEYS;
 
-/** Rules of each workspace; `both` has the same slug in the two, with another answer. */
+/** Rules of each workspace; both workspaces have the slug `both`, with different answers. */
 const RULES: Readonly<Record<Workspace, Readonly<Record<string, readonly string[]>>>> = {
   alpha: { both: [], 'alpha-open': [], 'alpha-north': ['north'], 'alpha-south': ['south'] },
   beta: { both: [], 'beta-open': [], 'beta-north': ['north'], 'beta-south': ['south'] },
@@ -33,7 +33,7 @@ beforeAll(async () => {
   for (const workspace of WORKSPACES) await fill(workspace);
 }, 360 * SECONDS);
 
-/** Makes a workspace with its keys and rules. */
+/** Creates a workspace with its keys and rules. */
 const fill = async (workspace: Workspace): Promise<void> => {
   const { id } = await ensureWorkspace(service.databaseUrl, { slug: workspace, name: workspace });
   const database = openDatabase({ url: service.databaseUrl, applicationName: 'matrix' });
@@ -113,7 +113,7 @@ it.each(Object.keys(ENDPOINTS))('%s shows each key what is its own, and nothing 
       (code === undefined ? text.includes(`secret of ${workspace}`) : text.includes(`"code":"${code}"`));
     if (leaks || !isRight) wrong.push([workspace, key, slug, selector, answer?.status, text]);
   };
-  // Twice: what the first round left in the caches must not answer the second.
+  // Twice: cache entries of the first round must not answer the second.
   for (const round of [cases, cases.toReversed()]) {
     const left = round.values();
     const lane = async (): Promise<void> => {

@@ -9,28 +9,28 @@ export interface MadeKey {
   readonly key: string;
 }
 
-/** Something of everything that the database of a fleet holds, and questions about it. Steps throw where the fleet refuses them. */
+/** Samples of everything in a fleet's database, and queries about them. Steps throw if the fleet refuses them. */
 export interface BackupContents {
-  /** The key of a program, made first. */
+  /** The key of a program, created first. */
   readonly solver: MadeKey;
-  /** Execution of the rule about the first order. */
+  /** Execution of the rule for the first order. */
   readonly execution: string;
   makeKey(name: string): Promise<MadeKey>;
   revokeKey(key: MadeKey): Promise<void>;
   /** Publishes the next version of the rule `price`, which answers this price. */
   publishPrice(price: number): Promise<void>;
-  /** The price of this version of it, or the status where there is none. */
+  /** The price answered by this version of the rule, or the status if there is none. */
   priceOf(version: number): Promise<number>;
   /** Status of a solve with this key. */
   solveWith(key: MadeKey): Promise<number>;
-  /** Submits a complete order, of the customer whose orders are added up where no other is named. Answers the id of its execution. */
+  /** Submits a complete order, by default of the customer whose orders are summed. Answers the id of its execution. */
   submitOrder(id: string, total: number, customer?: string): Promise<string>;
-  /** Gives the order that waits for it its country. */
+  /** Adds the country to the waiting order. */
   completeOrder(): Promise<Answer>;
-  /** How many decisions of an execution the log has; undefined where it does not answer. */
+  /** Number of decisions of an execution in the log; undefined if the log does not answer. */
   decisionsOf(execution: string): Promise<number | undefined>;
   isLogged(execution: string): Promise<void>;
-  /** What the fleet answers about everything that was made first, by what was asked. */
+  /** The fleet's answers about everything created first, by request. */
   answers(): Promise<Readonly<Record<string, Pick<Answer, 'status' | 'body'>>>>;
 }
 
@@ -39,7 +39,7 @@ const expectStatus = ({ status, body }: Answer, expected: number): unknown => {
   return body;
 };
 
-/** Fills a fleet that has the examples. */
+/** Fills a fleet that contains the examples. */
 export const fillForBackup = async (service: FleetUnderTest): Promise<BackupContents> => {
   let rule: string | undefined;
 
@@ -73,7 +73,7 @@ export const fillForBackup = async (service: FleetUnderTest): Promise<BackupCont
   };
 
   const decisionsOf = async (execution: string): Promise<number | undefined> => {
-    // Asked by its own address, since a collector that took the place of another stands behind no ingress.
+    // Called at its own address, since a collector that replaces another is not behind an ingress.
     const url = service.fleet.services.get('log-collector')?.url ?? '';
     const headers = { 'x-api-key': service.apiKey };
     const path = `${url}/api/v1/decisions/query?search=${execution}`;

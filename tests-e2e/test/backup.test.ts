@@ -13,13 +13,16 @@ import { becomes } from './becomes';
 import { type FleetUnderTest, repositoryRoot, runProgram, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { findPostgresClients } from './postgres-clients';
 
-/* Both ways of docs/operating/backup.md, with its statements: the database is lost and restored under a running fleet, which answers as before. */
+/*
+ * Both procedures of docs/operating/backup.md, with its statements: the database is lost and restored under a running fleet, which answers as
+ * before.
+ */
 
 const SECONDS = 1_000;
-/** Owns the schema, makes the roles and is no superuser, as with a database that a provider runs. */
+/** Owns the schema and creates the roles without being a superuser, as with a managed database. */
 const OWNER = 'decision_owner';
 const BACKUP = 'decision_backup';
-/** Of both. */
+/** Password of both. */
 const PASSWORD = 'of-a-test';
 const clients = findPostgresClients();
 
@@ -27,12 +30,12 @@ let directory: string;
 let stack: RunningStack;
 let service: FleetUnderTest;
 let contents: BackupContents;
-/** Takes the place of the fleet's own. */
+/** Replaces the fleet's own. */
 let laterCollector: ServiceProcess | undefined;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'backup-'));
-  // As root the database runs as another user, who must get through.
+  // As root the database runs as another user, who needs access.
   chmodSync(directory, 0o711);
   stack = await startStack({
     ...{ directory: join(directory, 'data'), downloads: join(repositoryRoot, '.local/downloads') },
@@ -52,7 +55,7 @@ afterAll(async () => {
     rmSync(path, { recursive: true, force: true });
 }, 60 * SECONDS);
 
-/** The URL of a database of the server; of its superuser where no user is named. */
+/** The URL of a database of the server; with the superuser if no user is given. */
 const urlOf = (database: string, username?: string): string => {
   const url = new URL(stack.databaseUrl);
   url.pathname = `/${database}`;
@@ -72,10 +75,10 @@ const sql = async (url: string, ...statements: readonly string[]): Promise<reado
   }
 };
 
-/** Those that say in `/ready` that they cannot do without the database. */
+/** Services whose `/ready` reports that they need the database. */
 const NEED_DATABASE: readonly ServiceName[] = ['objects-api', 'log-collector'];
 
-/** The status of `/ready` of each of them; 0 where nobody listens. */
+/** The status of `/ready` of each of them; 0 if nobody listens. */
 const readiness = (): Promise<readonly number[]> =>
   Promise.all(
     NEED_DATABASE.map(async (name) => {
@@ -88,7 +91,7 @@ const readiness = (): Promise<readonly number[]> =>
 const readyBecomes = (status: 200 | 503): Promise<void> =>
   becomes(`/ready is ${status}`, async () => (await readiness()).every((found) => found === status));
 
-/** Empties the cache and ends every process, whose place another takes. */
+/** Empties the cache and ends every process; each is replaced. */
 const forgetEverything = async (): Promise<void> => {
   const cache = createClient({ url: stack.cacheUrl });
   await cache.connect();
@@ -102,7 +105,7 @@ const forgetEverything = async (): Promise<void> => {
   await service.fleet.ready(120 * SECONDS);
 };
 
-/** Stops the collector, sets its group back to the oldest message of the topic, and starts it again. */
+/** Stops the collector, resets its group to the oldest message of the topic, and starts it again. */
 const readLogAgain = async (): Promise<void> => {
   const { environment, services } = service.fleet;
   const collector = services.get('log-collector');
@@ -119,7 +122,7 @@ const readLogAgain = async (): Promise<void> => {
   });
 };
 
-/** New work of each kind succeeds; `run` makes it new. */
+/** New work of each kind succeeds; `run` makes its names unique. */
 const expectNewWork = async (run: string): Promise<void> => {
   await contents.isLogged(await contents.submitOrder(`new-${run}`, 100));
   expect(await contents.completeOrder()).toMatchObject({ status: 200, body: { status: 'complete', need: [] } });
@@ -136,7 +139,7 @@ it(
     const before = await contents.answers();
     await controls.database?.kill('SIGINT');
     await readyBecomes(503);
-    // Owners and modes are part of it.
+    // Owners and modes are copied too.
     execFileSync('cp', ['-a', data, copy]);
     rmSync(data, { recursive: true });
     execFileSync('cp', ['-a', copy, data]);
@@ -216,7 +219,7 @@ if (typeof clients === 'string') process.stderr.write(`${title}\n`);
       await readyBecomes(503);
       await sql(urlOf('postgres', OWNER), 'create role decision_runtime nologin', `create database "${name()}"`);
       await run('pg_restore', OWNER, ['--exit-on-error', '--dbname', name(), file()]);
-      // Only the job makes a login, so that nobody has read a part of it.
+      // Only the job creates a login, so nobody has read a part of the database.
       expect(await readiness()).toEqual([503, 503]);
       const job = await runProgram('packages/infrastructure/dist/cli/prepare-database.js', {
         ...{ DATABASE_URL: service.databaseUrl, SERVICE_LOGIN_URL: serviceUrl() },
@@ -237,7 +240,7 @@ if (typeof clients === 'string') process.stderr.write(`${title}\n`);
   it('lets a number of a version be given again, to the content that is published under it then', async () => {
     expect(await contents.priceOf(2)).toBe(404);
     await contents.publishPrice(3);
-    // That there is no such version is remembered for a second.
+    // The absence of the version is cached for a second.
     await becomes('the version is there', async () => (await contents.priceOf(2)) !== 404);
     expect(await contents.priceOf(2)).toBe(3);
   });

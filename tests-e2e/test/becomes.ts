@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const WAIT_MS = 60_000;
 
-/** Looks until something has come true. Throws where that takes longer than a minute, or than `limitMs`. */
+/** Polls until a condition is true. Throws after a minute, or after `limitMs`. */
 export const becomes = async (
   what: string,
   condition: () => Promise<boolean>,

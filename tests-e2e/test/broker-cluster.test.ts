@@ -8,19 +8,19 @@ import { becomes } from './becomes';
 import { type Answer, type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from './fleet-under-test';
 
 /*
- * A whole fleet on three brokers, under load: leaders move, each broker is killed and comes back, and two of them are away together. What was
- * acknowledged is there afterwards.
+ * A whole fleet on three brokers, under load: leaders move, each broker is killed and restarted, and two of them are down together. Acknowledged
+ * requests are still there afterwards.
  */
 
 const SECONDS = 1_000;
-/** The longest time without an answer around one fault: two deadlines of requests and a new generation of the groups, on processors that others share. */
+/** The longest time without an answer around one fault: two deadlines of requests and a new generation of the groups, on shared processors. */
 const RECOVERS_WITHIN_MS = 30 * SECONDS;
-/** How long requests are watched after a fault, at least. */
+/** Shortest time for which requests are watched after a fault. */
 const WATCH_MS = 3 * SECONDS;
-/** Whoever was answered by workers within this time is being answered again. */
+/** Requests count as answered again if a worker answered one within this time. */
 const ANSWERED_MS = 500;
 const RPC_TIMEOUT_MS = 8 * SECONDS;
-/** In it requests meet their deadline. */
+/** Within this time requests reach their deadline. */
 const LONGER_THAN_DEADLINE_MS = 11 * SECONDS;
 const PARTITIONS = 6;
 
@@ -29,7 +29,7 @@ let cluster: RunningCluster;
 let fleet: FleetUnderTest;
 let admin: Admin;
 let load: Load;
-/** The longest times without an answer that were seen around faults, ms. */
+/** The longest observed times without an answer around faults, ms. */
 const gaps: number[] = [];
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 type Kind = 'solve' | 'submission';
 
-/** What was acknowledged, and what was answered otherwise. */
+/** Acknowledged requests, and other answers. */
 class Load {
   readonly acknowledged: {
     readonly kind: Kind;
@@ -79,7 +79,7 @@ class Load {
     this.lanes = Promise.all(kinds.map((kind, index) => this.lane(kind, index)));
   }
 
-  /** Waits until there are so many answers to each kind of request that losing one of them would be seen. */
+  /** Waits until each kind of request has enough answers to notice the loss of one. */
   async isLong(): Promise<void> {
     const count = (wanted: Kind): number => this.acknowledged.filter(({ kind }) => kind === wanted).length;
     await becomes('many requests are answered', () =>
@@ -87,7 +87,7 @@ class Load {
     );
   }
 
-  /** What workers have answered since a moment. */
+  /** Answers of workers since a moment. */
   evaluated(since: number): Load['acknowledged'] {
     return this.acknowledged.filter(({ at, isEvaluated }) => isEvaluated && at > since);
   }
@@ -97,7 +97,7 @@ class Load {
     await this.lanes;
   }
 
-  /** The longest time between two answers of workers to a kind since a moment, ms. */
+  /** The longest time between two answers of workers to one kind since a moment, ms. */
   longestGap(kind: Kind, since: number): number {
     const answered = this.evaluated(since).filter((one) => one.kind === kind);
     const times = [since, ...answered.map(({ at }) => at), performance.now()];
@@ -137,7 +137,7 @@ const expectRecovery = async (load: Load, since: number): Promise<void> => {
   expectNoLongGap(load, since);
 };
 
-/** Also between the times that are watched nobody waits long. */
+/** Nobody waits long between the watched times either. */
 const expectNoLongGap = (load: Load, since: number): void => {
   for (const kind of KINDS) {
     const gap = load.longestGap(kind, since);
@@ -149,7 +149,7 @@ const expectNoLongGap = (load: Load, since: number): void => {
 const topicNames = (): readonly string[] =>
   ['solution', 'solution-response', 'logs'].map((topic) => `${fleet.topicPrefix}${topic}`);
 
-/** Has every partition led by another broker: the one that leads it leaves the copies, and comes back as the last of them. */
+/** Moves the leadership of every partition to another broker: the leader leaves the copies, and returns as the last of them. */
 const moveLeaders = async (): Promise<void> => {
   const { topics } = await admin.fetchTopicMetadata({ topics: [...topicNames()] });
   const place = (copies: (leader: number, replicas: readonly number[]) => readonly number[]) =>
@@ -177,7 +177,7 @@ const moveLeaders = async (): Promise<void> => {
   await place((leader, replicas) => [...without(leader, replicas), leader]);
 };
 
-/** Waits until every partition has all of its copies in sync. */
+/** Waits until all copies of every partition are in sync. */
 const allInSync = async (): Promise<void> => {
   for (const end = Date.now() + 60 * SECONDS; ; await pause(200)) {
     const { topics } = await admin
@@ -188,7 +188,7 @@ const allInSync = async (): Promise<void> => {
   }
 };
 
-/** How often each solve is in the decision log, by its note. */
+/** Number of records of each solve in the decision log, by its note. */
 const recorded = async (): Promise<ReadonlyMap<string, number>> => {
   const answer = await fetch(`${fleet.baseUrl}/api/v1/decisions/export?format=ndjson&rules=shipping-price`, {
     headers: { 'x-api-key': fleet.apiKey },
@@ -249,7 +249,7 @@ it(
     load = new Load('two');
     await pause(2 * SECONDS);
     await Promise.all(cluster.controls.slice(1).map((control) => control.kill()));
-    // What had been asked before may still be answered.
+    // Earlier requests may still be answered.
     await pause(3 * SECONDS);
     const aloneAt = performance.now();
     await pause(LONGER_THAN_DEADLINE_MS);

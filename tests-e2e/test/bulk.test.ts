@@ -99,7 +99,7 @@ it('streams a million inputs through with flat memory', async () => {
   }); // the type lacks `duplex`
   let results = 0;
   for await (const part of response.body ?? []) {
-    for (const byte of part as Uint8Array) if (byte === 0x0a) results += 1; // what fetch gives
+    for (const byte of part as Uint8Array) if (byte === 0x0a) results += 1; // fetch yields bytes
   }
   clearInterval(watch);
   expect(results).toBe(count);
@@ -132,7 +132,7 @@ it('logs every decision', async () => {
     const text = await (await fetch(`${worker?.url}/metrics`)).text();
     return Number(new RegExp(`decision_logs_total\\{outcome="${outcome}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
   };
-  // Decisions of the tests before this one may still be gathered, or on their way: they have come when none came for a while.
+  // Decisions of earlier tests may still be gathered or in flight: they have arrived once none has come for a while.
   let before = await logged('stored');
   for (let quiet = 0; quiet < 8; quiet += 1) {
     await new Promise((resolve) => setTimeout(resolve, 500));

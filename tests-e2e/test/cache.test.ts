@@ -7,9 +7,9 @@ import { clockAheadEnvironment, putClockAhead } from './clock-ahead';
 import { type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } from './further-gateway';
 
-/** The cache of this file is its own: it is paused, flushed, filled with rubbish and kept from publishing. */
+/** This file has its own cache: it is paused, flushed, filled with rubbish and kept from publishing. */
 const SECONDS = 1_000;
-/** Longer than the copy of a pointer counts; that of a key counts for less than four of them. */
+/** Longer than the life of a cached pointer; that of a key is shorter than four of them. */
 const STEP_MS = 16 * SECONDS;
 const STEPS_OF_A_KEY = 4;
 const INPUT = { destination: { country: 'DE' }, weight: 1, express: false };
@@ -41,7 +41,7 @@ afterAll(async () => {
   for (const path of stackLocations(directory)) rmSync(path, { recursive: true, force: true });
 }, 180 * SECONDS);
 
-/** A gateway that has nothing in its own memory yet. */
+/** A gateway with empty memory. */
 const start = async (environment: Readonly<Record<string, string>> = {}): Promise<FurtherGateway> => {
   const gateway = await startFurtherGateway(service, environment);
   further.push(gateway);
@@ -75,7 +75,7 @@ const createKey = async (): Promise<{ id: string; key: string }> => {
   return { id, key };
 };
 
-/** Publishes a rule, or, given the id that it answered then, another version of it. */
+/** Publishes a rule, or, given its id, another version of it. */
 const publish = async (slug: string, price: number, id?: string): Promise<string> => {
   const document = {
     ...(id === undefined ? {} : { id }),
@@ -129,7 +129,7 @@ it(
     await becomes('it has its cache', async () => (await get(`${gateway.url}/health`))?.body['redis'] === true);
     stack.controls.cache?.pause();
     try {
-      // This process has read neither key nor pointer yet: two reads that wait 100 ms each.
+      // This process has cached neither key nor pointer: two reads that wait 100 ms each.
       const { result, ms } = await elapsed(() => solveAt(gateway.url));
       expect(result).toEqual(RIGHT);
       expect(ms).toBeGreaterThanOrEqual(190);
@@ -166,9 +166,9 @@ it(
     try {
       await publish('cutover', 2, rule);
       expect((await service.call('DELETE', `/api/v1/admin/keys/${id}`)).status).toBe(200);
-      // Nobody told this gateway: it goes on with what it has, for a while.
+      // This gateway received no announcement: it uses its copy for a while.
       expect(await solveAt(gateway.url, { slug: 'cutover', key })).toEqual({ status: 200, price: 1 });
-      // After 15 seconds and 60; the tests of the cache hold the bounds themselves, by a clock of their own.
+      // After 15 seconds and 60; the tests of the cache check the bounds themselves, with a clock of their own.
       putClockAhead(gateway);
       const live = async () => (await solveAt(gateway.url, { slug: 'cutover' })).price === 2;
       await becomes('the new version is live', live);

@@ -1,17 +1,17 @@
 import { type ServiceProcess } from '@decision/launcher';
 
-/** Starts a process whose clock can be put ahead, by so much each time: its copies grow old without being waited for. */
+/** Environment of a process whose clock can be put ahead, in steps of this size: its copies age without waiting. */
 export const clockAheadEnvironment = (stepMs: number): Readonly<Record<string, string>> => ({
   NODE_OPTIONS: `--require ${require.resolve('./clock-preload.cjs')}`,
   CLOCK_STEP_MS: String(stepMs),
 });
 
-/** Steps that follow one another without an answer of the process between them may count as one. */
+/** Consecutive steps without an answer of the process between them may count as one. */
 export const putClockAhead = (service: ServiceProcess): void => {
   process.kill(service.pid() ?? 0, 'SIGUSR2');
 };
 
-/** Starts a process whose date is another by so many ms. */
+/** Environment of a process whose date is shifted by so many ms. */
 export const shiftedClockEnvironment = (shiftMs: number): Readonly<Record<string, string>> => ({
   NODE_OPTIONS: `--require ${require.resolve('./date-preload.cjs')}`,
   CLOCK_SHIFT_MS: String(shiftMs),

@@ -14,34 +14,34 @@ import { startStatementProxy, type StatementProxy } from '../src/histories/state
 import { becomes } from './becomes';
 import { type Answer, call, repositoryRoot } from './fleet-under-test';
 
-/** Collectors as processes, with a topic, a table and an archive of their own. Decisions are written to the topic by the test. */
+/** Collectors as processes, with their own topic, table and archive. The test writes decisions to the topic. */
 export interface CollectorsUnderTest {
-  /** Of this test alone; it is removed at the end. */
+  /** Folder of this test; it is removed at the end. */
   readonly folder: string;
-  /** The folder of the archive, in it. */
+  /** The folder of the archive, inside it. */
   readonly archive: string;
   /** Between the collectors and their database. */
   readonly proxy: StatementProxy;
-  /** As its owner, past the proxy. */
+  /** Connects as its owner, without the proxy. */
   readonly databaseUrl: string;
-  /** Everything that the collectors printed. */
+  /** All output of the collectors. */
   readonly lines: readonly string[];
-  /** Decisions that the broker has acknowledged, by request, and when they were made. */
+  /** Decisions that the broker has acknowledged, by request, with their times. */
   readonly acknowledged: ReadonlyMap<string, Date>;
   start(environment?: Readonly<Record<string, string>>): Promise<ServiceProcess>;
-  /** Writes that many decisions of a moment, now by default; resolves with how many of them the broker has acknowledged. */
+  /** Writes that many decisions with the given time, by default now; resolves with the number that the broker has acknowledged. */
   write(count: number, at?: () => Date): Promise<number>;
-  /** Writes decisions without a break; whoever calls the answer ends it. */
+  /** Writes decisions continuously; the returned function ends it. */
   keepWriting(at?: () => Date): () => Promise<void>;
-  /** Asks a collector with a key that may do everything. */
+  /** Calls a collector with a key that has all permissions. */
   get(service: ServiceProcess, path: string): Promise<Answer>;
-  /** Decisions of the table that were made since a moment, by request; default: all. */
+  /** Decisions in the table made since a moment, by request; default: all. */
   inTable(since?: Date): Promise<ReadonlyMap<string, number>>;
-  /** Decisions that the objects of the archive hold, by request, each once however often it is in there. */
+  /** Decisions in the objects of the archive, by request; repetitions count once. */
   inArchive(): Promise<ReadonlyMap<string, number>>;
   /**
-   * Waits until table and archive hold everything that was acknowledged; fails where one of them holds something twice, or set something apart. The
-   * table has dropped what was made before `tableSince`; default: nothing.
+   * Waits until table and archive hold every acknowledged decision; fails if one of them holds a duplicate, or has set something apart. The table
+   * has dropped decisions made before `tableSince`; default: none.
    */
   holdEverythingOnce(tableSince?: Date): Promise<void>;
   stop(): Promise<void>;
@@ -55,7 +55,7 @@ interface Servers {
 const PARTITIONS = 4;
 const AT_ONCE = 10;
 const SEND_MS = 2_000;
-/** Reading an archive takes more than looking. */
+/** Reading an archive takes longer than a simple check. */
 const LOOK_MS = 200;
 const BEGINNING = new Date(0);
 
@@ -77,7 +77,7 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
   const write = async (count: number, at: () => Date = () => new Date()): Promise<number> => {
     const logs = Array.from({ length: count }, () => logOf(workspaceId, at()));
     const messages = logs.map((log) => ({ value: JSON.stringify(log) }));
-    // The client of the test gives up late; what it was not told of may have arrived all the same.
+    // The client of the test gives up late; unacknowledged messages may have arrived nevertheless.
     const sent = producer.send({ topic, messages, acks: -1, timeout: SEND_MS }).then(
       () => true,
       () => false,
@@ -168,7 +168,7 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
   };
 };
 
-/** For tests that run side by side: each has collectors of its own, on the servers of the run. */
+/** For concurrent tests: each has its own collectors, on the servers of the run. */
 export const withCollectors = async (work: (collectors: CollectorsUnderTest) => Promise<void>): Promise<void> => {
   const stack = testStack();
   const collectors = await startCollectorsUnderTest(stack, stack.uniqueName('collectors'));
@@ -198,7 +198,7 @@ const logOf = (workspaceId: string, at: Date) => ({
 
 const withClient = async <T>(connectionString: string, work: (client: Client) => Promise<T>): Promise<T> => {
   const client = new Client({ connectionString });
-  client.on('error', () => undefined); // the statement says it
+  client.on('error', () => undefined); // the statement reports it
   try {
     await client.connect();
     return await work(client);
@@ -208,9 +208,9 @@ const withClient = async <T>(connectionString: string, work: (client: Client) =>
 };
 
 const namesBelow = (folder: string): readonly string[] =>
-  existsSync(folder) ? (readdirSync(folder, { recursive: true }) as string[]) : []; // names, without the option that asks for more
+  existsSync(folder) ? (readdirSync(folder, { recursive: true }) as string[]) : []; // names, since the option for more is not set
 
-/** As another engine reads it. A repetition, which has the same id, counts once. */
+/** Read as another engine would. A repetition, which has the same id, counts once. */
 const decisionsIn = async (archive: string): Promise<ReadonlyMap<string, number>> => {
   if (!namesBelow(join(archive, 'decisions')).some((name) => name.endsWith('.parquet'))) return new Map();
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
@@ -234,7 +234,7 @@ interface Manifest {
   readonly objects: readonly { readonly key: string; readonly sha256: string }[];
 }
 
-/** What the manifests do not say of the objects: each is in one of them, as it is, and none begins within another. */
+/** Faults of the manifests: each object must be in one of them, unchanged, and none may start within another. */
 const faultsOfManifests = (archive: string): readonly string[] => {
   const below = join(archive, 'manifests');
   const manifests = namesBelow(below)

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { createClient } from 'redis';
 import { becomes } from './becomes';
 
-/** The decision records of a fleet, from the first on. */
+/** The decision records of a fleet, from the first one. */
 export const decisionRecords = async ({ environment }: Fleet): Promise<string> => {
   const { MQ_TOPIC_PREFIX: prefix = '', MQ_BROKERS: brokers = '' } = environment;
   const kafka = new Kafka({ brokers: brokers.split(','), clientId: 'reader', logLevel: logLevel.NOTHING });
@@ -34,7 +34,7 @@ export const decisionRecords = async ({ environment }: Fleet): Promise<string> =
   return records.join('\n');
 };
 
-/** Every key of the server of the cache, with its value. */
+/** Every key of the cache server, with its value. */
 export const cacheContents = async ({ environment }: Fleet): Promise<string> => {
   const client = createClient({ url: environment['CACHE_URL'] ?? '', RESP: 2 });
   client.on('error', () => undefined);
@@ -73,6 +73,6 @@ export const databaseContents = async (connectionString: string): Promise<string
   }
 };
 
-/** What every process of a fleet tells to be measured. */
+/** The metrics of every process of a fleet. */
 export const metricsOfAll = async ({ processes }: Fleet): Promise<string> =>
   (await Promise.all(processes.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()))).join('\n');

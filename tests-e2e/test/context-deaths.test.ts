@@ -14,7 +14,7 @@ import { decisionsOf, requestsSentBy } from './decisions-of';
 import { defineShopsAndStalls, FEE_DECIDED_ONCE } from './shops-and-stalls';
 import { MERGE, NOTE_OF_PAGE, WRITE_BACK } from './statements';
 
-/* Processes that die or fall silent at a chosen moment: a frozen worker or service holds an operation where it is. */
+/* Processes that die or freeze at a chosen moment: a frozen worker or service keeps an operation at its current step. */
 
 const BEFORE: Facts = { a: 1_001, b: 1_002 };
 const CUT: Facts = { a: 1_003 };
@@ -35,7 +35,7 @@ const ask = (method: 'GET' | 'POST', instanceId: string, body?: unknown) =>
     ...{ method, apiKey: fleet.apiKey, body },
   });
 
-/** An instance whose second submission, to `first`, is merged and has been sent to a worker that is frozen. */
+/** An instance with a second submission, to `first`, that is merged and has been sent to a frozen worker. */
 const holdOperation = async (name: string, first = fleet.contexts[0]) => {
   const contexts = [first, fleet.contexts[1]] as const;
   const recorder = new Recorder({ fleet: { ...fleet, contexts }, instancePrefix: name, instances: 1 });
@@ -53,7 +53,7 @@ const holdOperation = async (name: string, first = fleet.contexts[0]) => {
   return { recorder, instanceId, cut, decided };
 };
 
-/** The same again finishes what was cut off; the history is serial, each value stands once in it, and nobody holds the instance. */
+/** Repeating the request completes the interrupted operation; the history is serial, each value is in it once, and nobody holds the instance. */
 const converges = async ({ recorder, instanceId }: Awaited<ReturnType<typeof holdOperation>>): Promise<Outcome[]> => {
   expect(await ask('POST', instanceId, CUT)).toMatchObject({
     status: 200,
@@ -92,8 +92,8 @@ it('C150, I2: a worker is killed with an operation, and the next one carries it 
 }, 180_000);
 
 /**
- * A process that is frozen with an operation, whose worker has answered, wakes after another one has taken it over and somebody else has submitted.
- * Answers what its client and the checker are told.
+ * A process is frozen with an operation that its worker has answered, and wakes after another process has taken it over and another client has
+ * submitted. Answers the results for its client and the checker.
  */
 const wakeAfterTakeOver = async (name: string, first: ServiceProcess) => {
   const { recorder, instanceId, cut, decided } = await holdOperation(name, first);
@@ -104,7 +104,7 @@ const wakeAfterTakeOver = async (name: string, first: ServiceProcess) => {
     const next = { instanceId, name: 'next', writes: { b: 1_004 } };
     expect(await submitTo(recorder.context, fleet.contexts[1].url, next)).toMatchObject({ status: 200 });
   } finally {
-    // A process that stays frozen would keep every later test waiting.
+    // A process that stays frozen would delay every later test.
     signal(first, 'SIGCONT');
   }
   const answer = await cut;
@@ -125,7 +125,7 @@ it('the checker catches a build that writes back without asking whether it still
   expect(verdict).toMatchObject({ type: 'not_serial' });
 }, 180_000);
 
-/** A process that speaks to the database by way of a proxy, which says where it is. */
+/** A process that uses the database through a proxy, which reports its position. */
 describe('contexts-api is killed at a statement', () => {
   let proxy: StatementProxy;
   let doomed: ServiceProcess;
@@ -143,7 +143,7 @@ describe('contexts-api is killed at a statement', () => {
   const healthy = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
     call(fleet.contexts[1], method, path, body);
 
-  /** Has the process do this, and kills it where it stands then. */
+  /** Lets the process act, and kills it when it reaches the given point. */
   const killDuring = async (there: Promise<unknown>, act: () => ReturnType<typeof call>): Promise<void> => {
     const cut = act();
     await there;
@@ -175,7 +175,7 @@ describe('contexts-api is killed at a statement', () => {
   const stall = async (shop: string, count: number) => (await healthy('GET', `stalls/${shop}-${count}`))?.body;
   const rent = (shop: string) => healthy('POST', `shops/${shop}`, { rate: 10 });
 
-  /** Five stalls of a shop that is not there yet. */
+  /** Five stalls of a shop that does not exist yet. */
   const openStalls = async (shop: string): Promise<void> => {
     const stalls = STALLS.map((count) => ({ stall_id: `${shop}-${count}`, shop_id: shop }));
     expect(await healthy('POST', 'batch/stalls', stalls)).toMatchObject({ status: 200 });
@@ -205,7 +205,7 @@ describe('contexts-api is killed at a statement', () => {
     for (const count of STALLS) expect(await stall('unnoted', count)).toMatchObject(FEE_DECIDED_ONCE);
   }, 180_000);
 
-  /** Whoever deleted had as long as a request may take to tell the readers. */
+  /** Ends the lease for notifying the readers, which a deleting process holds for as long as a request may take. */
   const endLeaseOfReaders = async (): Promise<void> => {
     const database = new Client({ connectionString: fleet.databaseUrl });
     await database.connect();

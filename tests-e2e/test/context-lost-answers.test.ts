@@ -9,7 +9,7 @@ import { CONTEXT_SLUG, decidePair } from '../src/histories/watched-context';
 import { startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
 import { DIRECT_MERGE, MERGE, WRITE_BACK } from './statements';
 
-/* Changes of the database whose answer is lost: one process of contexts-api speaks to the database through a proxy that withholds answers. */
+/* Changes of the database whose answer is lost: one process of contexts-api uses the database through a proxy that withholds answers. */
 
 let fleet: WatchedFleet;
 let proxy: StatementProxy;
@@ -36,7 +36,7 @@ const ask = (method: 'GET' | 'POST', path: string, body?: unknown) =>
 const recorderOf = (instancePrefix: string, instances: number): Recorder =>
   new Recorder({ fleet: { ...fleet, contexts: [cutOff, fleet.contexts[1]] }, instancePrefix, instances });
 
-/** Each value that was submitted stands once in the history, the rule ran once for it, and all answers have a serial order. */
+/** Each submitted value is in the history once, the rule ran once for it, and all answers have a serial order. */
 const expectAppliedOnce = async (recorder: Recorder, instanceId: string): Promise<void> => {
   expect((await ask('GET', `contexts/${CONTEXT_SLUG}/${instanceId}`))?.body).toMatchObject({
     state: DECIDED,
@@ -93,7 +93,7 @@ it('C140, C149, C150: the answer to the commit of a batch is lost that is merged
 describe('C149, C150, I5, I6: the database does not answer until the deadline', () => {
   afterEach(() => proxy.admit());
 
-  /** The answer to this is lost, and then nobody is let in. */
+  /** Loses the answer to this statement, and then refuses connections. */
   const loseAll = async (statement: RegExp): Promise<void> => {
     await proxy.loseAnswer({ statement, at: 'commit' });
     proxy.refuse();

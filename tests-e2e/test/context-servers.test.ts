@@ -18,7 +18,7 @@ import { becomes } from './becomes';
 import { decisionsOf } from './decisions-of';
 import { MERGE, WRITE_BACK } from './statements';
 
-/* Servers that are killed in the middle of operations: they are of this file's own. */
+/* Servers that are killed during operations: this file has its own. */
 
 const SEED = Number(process.env['TEST_SEED']);
 
@@ -26,7 +26,7 @@ let directory: string;
 let stack: RunningStack;
 let fleet: WatchedFleet;
 let proxy: StatementProxy;
-/** Speaks to the database by way of the proxy. */
+/** Uses the database through the proxy. */
 let watched: ServiceProcess;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
   proxy = await startStatementProxy(fleet.databaseUrl);
   watched = await fleet.startFurther('contexts-api', {
-    // Longer than a server may be away.
+    // Longer than a server may be down.
     ...{ DATABASE_URL: proxy.url, RPC_TIMEOUT_MS: '60000', CONTEXT_LEASE_MS: '60000' },
   });
 }, 360_000);
@@ -68,7 +68,7 @@ const ask = (instanceId: string, body: Facts) =>
 const recorderOf = (instancePrefix: string, instances: number): Recorder =>
   new Recorder({ fleet: { ...fleet, contexts: [watched, fleet.contexts[1]] }, instancePrefix, instances });
 
-/** Once everybody is back: the same again is decided, each value stands once in the history, and all answers have a serial order. */
+/** Once everything is back: repeating the request is decided, each value is in the history once, and all answers have a serial order. */
 const converges = async (recorder: Recorder): Promise<void> => {
   await fleet.ready();
   for (const instanceId of recorder.context.instanceIds) {
@@ -119,7 +119,7 @@ it('C152, I1, I2, I3, I5: the database and the broker are killed under load, and
   expect(report.faults).toMatchObject({ 'kill database': expect.any(Number) });
 }, 360_000);
 
-/** A submission that is merged and has been sent to a worker that is frozen. */
+/** A submission that is merged and has been sent to a frozen worker. */
 const holdOperation = async (name: string) => {
   const recorder = recorderOf(name, 1);
   const [instanceId] = recorder.context.instanceIds;

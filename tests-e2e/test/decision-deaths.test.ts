@@ -5,8 +5,8 @@ import { type FleetUnderTest, SOLVING, startFleetUnderTest } from './fleet-under
 import { randomFrom } from './nonce-requests';
 
 /*
- * Workers and collectors that are killed at random while requests are solved: every request that was answered is in the log of decisions, once, and
- * the summary says which workers ended without a word.
+ * Workers and collectors are killed at random while requests are solved: every answered request is in the decision log once, and the summary
+ * reports the workers that ended without a final count.
  * KILLS makes it longer; TEST_SEED chooses other moments.
  */
 
@@ -33,13 +33,13 @@ interface Logged {
   readonly records: number;
 }
 
-/** Names of the workers that have answered something, by its database. */
+/** Names of the workers that have answered something, according to the database. */
 const workersOf = async (database: Client, condition = 'true'): Promise<readonly string[]> => {
   const sql = `select distinct worker from decision_log where status = 200 and ${condition} order by worker`;
   return (await database.query<{ worker: string }>(sql)).rows.map(({ worker }) => worker);
 };
 
-/** Workers that are told to have ended without saying how far they had counted. */
+/** Workers that are reported to have ended without their final count. */
 const toldOf = async (workers: readonly string[]): Promise<readonly string[]> => {
   const { status, body } = await service.call('GET', '/api/v1/decisions/summary');
   expect(status).toBe(200);
@@ -48,12 +48,12 @@ const toldOf = async (workers: readonly string[]): Promise<readonly string[]> =>
   return workers.filter((worker) => told.includes(worker));
 };
 
-/** Workers that were killed are told of, once they have been silent for long, and the living one is not. */
+/** Killed workers are reported once they have been silent for long, and the living one is not. */
 const killedAreTold = async (database: Client): Promise<void> => {
   const workers = await workersOf(database);
   expect(workers.length).toBeGreaterThan(1);
   expect(await toldOf(workers)).toEqual([]);
-  // What they said is made older, instead of waiting for a quarter of an hour.
+  // Their reports are backdated, to avoid a wait of a quarter of an hour.
   await database.query("update decision_sequences set minute = minute - interval '30 minutes'");
   const since = `decided_at >= '${new Date().toISOString()}'`;
   await service.call('POST', '/api/v1/solve/shipping-price', { weight: 12 });

@@ -2,10 +2,10 @@ import { type ServiceProcess } from '@decision/launcher';
 
 const ANSWER_MS = 20_000;
 
-/** Decisions that a worker has made since it was started. */
+/** Number of decisions that a worker has made since its start. */
 export const decisionsOf = (service: ServiceProcess): Promise<number> => sumOf(service, 'decision_logs_total');
 
-/** Requests that a service has sent to workers since it was started, and that the broker holds. */
+/** Number of requests that a service has sent to workers since its start and the broker has stored. */
 export const requestsSentBy = (service: ServiceProcess): Promise<number> =>
   sumOf(service, 'decision_requester_produced_messages_total');
 

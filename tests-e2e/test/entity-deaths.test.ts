@@ -20,7 +20,7 @@ beforeAll(async () => {
   const stack = testStack();
   fleet = await startWatchedFleet({
     ...{ addresses: stack, name: stack.uniqueName('entitydeaths'), workerHasProxy: true },
-    // A worker that dies again and again is started again ever later.
+    // The delay before a restart grows with each death of a worker.
     contextsEnvironment: { RPC_TIMEOUT_MS: '60000' },
   });
   if (fleet.workerProxy === undefined) throw new Error('The worker speaks to the database directly.');
@@ -38,7 +38,7 @@ const call = (method: 'GET' | 'POST', path: string, body?: unknown, process: Ser
   callJson(`${process.url}/api/v1/contexts/${path}`, { method, apiKey: fleet.apiKey, body });
 const historyOf = async (path: string) => (await call('GET', `${path}/history`))?.body['history'];
 
-/** The flow has succeeded once for its instance, and is due no more. */
+/** The flow has succeeded once for its instance, and is no longer due. */
 const expectRunOnce = async (path: string, flow: string, facts: object): Promise<void> => {
   const again = { status: 200, body: { status: 'complete', triggered: false, reason: 'inputs_unchanged' } };
   expect(await call('POST', path, facts)).toMatchObject(again);
@@ -57,14 +57,14 @@ const runsOf = async (path: string, flow: string) => {
   };
 };
 
-/** A transfer of a name of its own to an account of the same name, whose worker is killed where the proxy stops it. */
+/** A transfer with a unique name to an account of the same name, whose worker is killed where the proxy stops it. */
 const transfer = (name: string, process?: ServiceProcess) => ({
   path: `transfers/${name}`,
   facts: { account: name, amount: AMOUNT },
   submit: () => call('POST', `transfers/${name}`, { account: name, amount: AMOUNT }, process),
 });
 
-/** Somebody else merges another balance, of which a fee may not be decided yet: no worker is there. */
+/** Another client merges another balance, whose fee cannot be decided yet: there is no worker. */
 const mergeBalance = async (account: string): Promise<{ readonly submitted: ReturnType<typeof call> }> => {
   const submitted = call('POST', `accounts/${account}`, { balance: OTHER });
   await becomes('the balance is merged', async () => {
@@ -140,10 +140,10 @@ it('CN-107, C147, I1, I2: contexts-api is killed while a node writes, and the fl
     'the operation is finished',
     async () => {
       const { status } = await runsOf(path, 'transfer');
-      // Leases of two seconds run out on a busy machine; what failed by that is asked for again, as clients do.
+      // Leases of two seconds expire on a busy machine; a request that failed for this reason is repeated, as clients do.
       if (status === 'infrastructure_error') await call('POST', path, facts);
       return status === 'success';
-      // One attempt may wait for a worker as long as RPC_TIMEOUT_MS, and another follows.
+      // One attempt may wait for a worker for RPC_TIMEOUT_MS, and another one follows.
     },
     150_000,
   );
@@ -182,13 +182,13 @@ describe('CN-106, CN-107, I1, I2: a worker is killed while a node deletes an ins
 });
 
 describe('the checker', () => {
-  /** A worker is killed once its node has written an instance, somebody else writes it, and the flow runs again; answers what the checker finds. */
+  /** A worker is killed once its node has written an instance, another client writes it, and the flow runs again; answers the checker's findings. */
   const judge = async (watched: WatchedFleet, instancePrefix: string) => {
     const recorder = new Recorder({ fleet: watched, instancePrefix, instances: 1 });
     const { context } = recorder;
     const [instanceId] = context.instanceIds;
     const { workerProxy, contexts, apiKey } = watched;
-    const [first, second] = contexts.map(({ url }) => url) as [string, string]; // of both
+    const [first, second] = contexts.map(({ url }) => url) as [string, string]; // URLs of both
     const there = workerProxy?.loseAnswer({ statement: WRITE_BACK, at: 'commit' }).then(() => workerProxy.refuse());
     const writes = { a: context.nextValue(), b: context.nextValue() };
     const sent = sendTo(context, first, { instanceId, name: 'cut', sender: `${instancePrefix}-sender`, writes });

@@ -12,13 +12,13 @@ import {
 } from './fleet-under-test';
 import { becomesReady, startFurtherGateway } from './further-gateway';
 
-/** Faults are done to servers of this file's own: the shared ones serve other suites. */
+/** Faults are inflicted on this file's own servers: the shared ones serve other suites. */
 const SECONDS = 1_000;
-/** Longer than a worker takes to start, also where other suites keep the machine busy. */
+/** Longer than a worker takes to start, even while other suites keep the machine busy. */
 const RPC_TIMEOUT_MS = 60 * SECONDS;
-/** Within it a request is refused that cannot be sent, long before its deadline. */
+/** A request that cannot be sent is refused within this time, long before its deadline. */
 const REFUSED_WITHIN_MS = 15 * SECONDS;
-/** Of a gateway that is to meet its deadline. */
+/** Deadline of a gateway that must reach it. */
 const SHORT_RPC_TIMEOUT_MS = 4 * SECONDS;
 const STOP_MS = 10 * SECONDS;
 
@@ -55,10 +55,10 @@ const elapsed = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: numb
   return { result, ms: Date.now() - startedAt };
 };
 
-/** Longer than any recovery that is promised, which are of seconds on an idle machine; without one it would never come. */
+/** Longer than any promised recovery, which takes seconds on an idle machine; without one it would never happen. */
 const RECOVERY_MS = 60 * SECONDS;
 
-/** Tries until it is answered 200. */
+/** Repeats the request until it is answered 200. */
 const recovers = async (): Promise<void> => {
   const end = Date.now() + RECOVERY_MS;
   let last: Answer | undefined;
@@ -108,7 +108,7 @@ it(
   async () => {
     const pid = service.fleet.services.get('solve-worker')?.pid() ?? 0;
     process.kill(pid, 'SIGKILL');
-    // At the deadline of the request it would be a 504; the session of the dead worker ends after that.
+    // At the deadline of the request it would be a 504; the dead worker's session ends later than that.
     expect(await solve()).toMatchObject({ status: 200, body: { price: 4.9 } });
   },
   180 * SECONDS,

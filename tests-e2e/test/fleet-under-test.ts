@@ -11,15 +11,15 @@ import { createMigratedDatabase } from '@decision/persistence/testing';
 
 export const repositoryRoot = resolve(__dirname, '../..');
 
-/** A running fleet, with examples in it. */
+/** A running fleet that contains examples. */
 export interface FleetUnderTest {
   readonly fleet: Fleet;
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly databaseUrl: string;
-  /** Put in front of the names of its topics. */
+  /** Prefix of the names of its topics. */
   readonly topicPrefix: string;
-  /** Everything that the services printed, for messages of failing tests. */
+  /** All output of the services, for messages of failing tests. */
   readonly lines: readonly string[];
   readonly call: Call;
   /** Kills its processes, and drops its database. */
@@ -32,10 +32,10 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** What solves, and what publishes the rules for it. */
+/** The services that solve, and the one that publishes rules for them. */
 export const SOLVING: readonly ServiceName[] = ['hps-gateway', 'solve-worker', 'objects-api'];
 
-/** Sends JSON to a path of the ingress, with the admin key; `body` undefined sends none. */
+/** Sends JSON to a path of the ingress, with the admin key; if `body` is undefined, without a body. */
 export type Call = (
   method: string,
   path: string,
@@ -44,28 +44,28 @@ export type Call = (
 ) => Promise<Answer>;
 
 interface FleetUnderTestOptions {
-  /** Slugs of the examples that it holds, of those that are plain files; default: all examples. */
+  /** Slugs of the examples to load, of those that are plain files; default: all examples. */
   readonly examples?: readonly string[];
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
-  /** The services that it has: a process takes seconds of a processor to start, so a file names those that it asks. Default: all. */
+  /** Services to start: each process takes seconds of processor time to start, so a file names those that it uses. Default: all. */
   readonly services?: readonly ServiceName[];
-  /** Processes of each service; default: one. */
+  /** Number of processes of each service; default: one. */
   readonly replicas?: Partial<Record<ServiceName, number>>;
-  /** Addresses other than the shared servers', for fault tests. */
+  /** Addresses that replace the shared servers', for fault tests. */
   readonly addresses?: Partial<ServerAddresses>;
   /** Environment of every service. */
   readonly common?: Readonly<Record<string, string>>;
-  /** Environment of the program that makes the topics, as an operator runs it. Default: topics for one machine are made without it. */
+  /** Environment of the program that creates the topics, as an operator runs it. Default: topics for one machine are created without it. */
   readonly topics?: Readonly<Record<string, string>>;
 }
 
-/** What a program printed, and its exit code. */
+/** A program's output, and its exit code. */
 interface Printed {
   readonly code: number;
   readonly text: string;
 }
 
-/** Runs a built program with this environment alone. */
+/** Runs a built program with only this environment. */
 export const runProgram = (file: string, environment: Readonly<Record<string, string>>): Promise<Printed> =>
   promisify(execFile)(process.execPath, [join(repositoryRoot, file)], {
     env: { PATH: process.env['PATH'], ...environment },
@@ -77,7 +77,7 @@ export const runProgram = (file: string, environment: Readonly<Record<string, st
     }),
   );
 
-/** Makes the topics of a prefix as an operator does. */
+/** Creates the topics of a prefix as an operator does. */
 export const prepareTopics = (mqBrokers: string, prefix: string, environment: Readonly<Record<string, string>>) =>
   runProgram('packages/infrastructure/dist/cli/prepare-topics.js', {
     ...{ MQ_BROKERS: mqBrokers, MQ_TOPIC_PREFIX: prefix, ...environment },
@@ -89,7 +89,7 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
   const stack = testStack();
   const name = stack.uniqueName('e2e');
   const servers: ServerAddresses = { ...stack, ...options.addresses };
-  // On servers of its own a file is the only one that would use a template.
+  // On its own servers a file would be the only user of a template.
   const make = options.addresses?.databaseUrl === undefined ? createMigratedDatabase : createDatabase;
   const databaseUrl = await make(servers.databaseUrl, name);
   const { cacheUrl, mqBrokers, brokerLogin } = servers;
@@ -115,7 +115,7 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
     common: options.common ?? {},
     environment: options.environment ?? {},
     replicas: { ...leavingOut(options.services), ...options.replicas },
-    // Tests kill processes many times and wait for those that start again.
+    // Tests kill processes many times and wait for their restart.
     restartAfterAtMostMs: 500,
     onLine: (service, line) => lines.push(`[${service}] ${line}`),
     onNotice: (sentence) => lines.push(sentence),
@@ -142,7 +142,7 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
   };
 };
 
-/** No process of those that are not among the services. */
+/** Zero processes of every service that is not listed. */
 const leavingOut = (services: readonly ServiceName[] = serviceNames): Partial<Record<ServiceName, number>> =>
   Object.fromEntries(serviceNames.filter((name) => !services.includes(name)).map((name) => [name, 0]));
 
@@ -151,7 +151,7 @@ const seed = async (baseUrl: string, apiKey: string, examples: readonly string[]
   else for (const slug of examples) await publishExample(callWith({ baseUrl, apiKey }), slug);
 };
 
-/** Publishes one of the example rules, as a rule of its own: ids are unique across workspaces. */
+/** Publishes one of the example rules as a new rule: ids are unique across workspaces. */
 export const publishExample = async (send: Call, slug: string): Promise<void> => {
   const file = join(repositoryRoot, 'examples/starter/rules', `${slug}.json`);
   const { rule } = JSON.parse(readFileSync(file, 'utf8')) as { rule: object }; // our own file; the import checks it
@@ -160,13 +160,13 @@ export const publishExample = async (send: Call, slug: string): Promise<void> =>
   if (answer.status !== 200) throw new Error(`${file} was refused: ${JSON.stringify(answer.body)}`);
 };
 
-/** Calls with the key of a workspace. */
+/** Calls the service with the key of a workspace. */
 export const callWith =
   ({ baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string }): Call =>
   (method, path, body, headers) =>
     call(`${baseUrl}${path}`, method, body, { 'x-api-key': apiKey, ...headers });
 
-/** One HTTP call; a text body is sent as it is, anything else as JSON. */
+/** One HTTP call; a text body is sent unchanged, anything else as JSON. */
 export const call = async (
   url: string,
   method: string,

@@ -8,7 +8,7 @@ import { callJson } from '../src/histories/service-call';
 import { startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
 import { becomes } from './becomes';
 
-/* Processes that die or fall silent while a flow that is bound to a context waits for what it asked. */
+/* Processes that die or freeze while a flow bound to a context waits for an external answer. */
 
 interface Asked {
   readonly key: string | undefined;
@@ -16,12 +16,12 @@ interface Asked {
   readonly response: ServerResponse;
 }
 
-/** Scores amounts; keeps its answers back while told to. */
+/** Scores amounts; withholds its answers on demand. */
 class Bureau {
   private readonly asked: Asked[] = [];
   private holds = false;
   private readonly server = createServer((request, response) => {
-    response.on('error', () => undefined); // who asked is dead
+    response.on('error', () => undefined); // the caller is dead
     text(request).then(
       (body) => {
         const { amount } = JSON.parse(body) as { amount: number }; // as the node below sends it
@@ -33,7 +33,7 @@ class Bureau {
 
   async open(): Promise<string> {
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`; // of TCP
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`; // the server listens on TCP
   }
 
   close(): Promise<unknown> {
@@ -45,12 +45,15 @@ class Bureau {
     this.holds = true;
   }
 
-  /** Names under which it was asked about an amount. Operations before may ask again about others: messages are delivered at least once. */
+  /**
+   * Idempotency keys of the requests about an amount. Earlier operations may repeat requests about other amounts: messages are delivered at least
+   * once.
+   */
   keysFor(amount: number): readonly (string | undefined)[] {
     return this.asked.filter((one) => one.amount === amount).map(({ key }) => key);
   }
 
-  /** Answers what waits, and what comes from now on. */
+  /** Answers the waiting requests, and all later ones. */
   letGo(): void {
     this.holds = false;
     this.asked.forEach(answerScore);
@@ -79,7 +82,7 @@ beforeAll(async () => {
   const mayAsk = { FLOW_API_ALLOWED_HOSTS: '127.0.0.1' };
   fleet = await startWatchedFleet({
     ...{ addresses: stack, name: stack.uniqueName('flowdeaths') },
-    // Longer than a worker takes to start where the machine is busy.
+    // Longer than a worker takes to start on a busy machine.
     ...{ workerEnvironment: mayAsk, contextsEnvironment: { ...mayAsk, RPC_TIMEOUT_MS: '60000' } },
   });
   await define(await bureau.open());
@@ -100,7 +103,7 @@ const admin = async (path: string, body: unknown): Promise<void> => {
   if (answer?.status !== 200) throw new Error(`${path} was refused: ${JSON.stringify(answer)}`);
 };
 
-/** Loans have an amount, of which a flow asks the bureau for a score. */
+/** Loans have an amount, for which a flow requests a score from the bureau. */
 const define = async (bureauUrl: string): Promise<void> => {
   await admin('contexts', {
     ...{ name: 'Loans', identity_fact: 'loan_id' },
@@ -138,11 +141,11 @@ const ask = (method: 'GET' | 'POST', path: string, body?: unknown, process: Proc
 
 interface Loan {
   readonly id: string;
-  /** No other loan has it. */
+  /** Unique to this loan. */
   readonly amount: number;
 }
 
-/** A loan whose flow has asked the bureau, which keeps its answer back; and what its client is answered in the end. */
+/** A loan whose flow waits for the bureau, which withholds its answer; and the final answer to its client. */
 const holdFlow = async (loan: Loan): Promise<{ readonly submitted: ReturnType<typeof ask> }> => {
   bureau.hold();
   const submitted = ask('POST', loan.id, { amount: loan.amount }, fleet.contexts[0]);
@@ -155,7 +158,7 @@ const isAsked = (loan: Loan, times: number): Promise<void> =>
 
 const scored = ({ amount }: Loan) => ({ status: 'complete', state: { amount, score: amount * 2 } });
 
-/** Whoever ran the flow asked under one name, its answer stands in the instance once, and nobody holds the instance. */
+/** All runs of the flow used one key, the bureau's answer is in the instance once, and nobody holds the instance. */
 const converges = async (loan: Loan): Promise<void> => {
   const { id, amount } = loan;
   const again = { status: 200, body: { triggered: false, reason: 'inputs_unchanged', ...scored(loan) } };

@@ -10,7 +10,7 @@ const suffix = randomUUID().slice(0, 8);
 const [tariff, surcharge, offer] = [`tariff-${suffix}`, `surcharge-${suffix}`, `offer-${suffix}`];
 let service: SharedFleet;
 
-/** Answers `output` with a constant where `input` is above 0. */
+/** Answers `output` with a constant if `input` is above 0. */
 const rule = (slug: string, input: string, output: string, answer: number) => ({
   ...{ slug, name: slug, _publish: true },
   requestSchema: [{ key: input, name: input, type: 'number' }],
@@ -24,7 +24,7 @@ const rule = (slug: string, input: string, output: string, answer: number) => ({
   ],
 });
 
-/** A tariff, and a surcharge on it for what weighs more than the limit. */
+/** A tariff, and a surcharge on it for weights above the limit. */
 const flow = (limit: number) => ({
   ...{ slug: offer, name: offer },
   nodes: [

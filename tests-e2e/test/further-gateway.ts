@@ -3,12 +3,12 @@ import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
 import { freePort } from '@decision/local-stack';
 import { type FleetUnderTest, repositoryRoot } from './fleet-under-test';
 
-/** A gateway beside that of the fleet: a member of the same group, reached by an address of its own. */
+/** A gateway beside the fleet's: a member of the same group, with an address of its own. */
 export interface FurtherGateway extends ServiceProcess {
   readonly lines: readonly string[];
 }
 
-/** Starts it, with what the fleet's services are told and what is given here. */
+/** Starts it, with the environment of the fleet's services and the given additions. */
 export const startFurtherGateway = async (
   { fleet }: FleetUnderTest,
   environment: Readonly<Record<string, string>> = {},
@@ -25,7 +25,7 @@ export const startFurtherGateway = async (
   return { ...gateway, lines };
 };
 
-/** Status and body of `path`; undefined where nobody listens. */
+/** Status and body of `path`; undefined if nobody listens. */
 export const get = async (
   url: string,
 ): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> } | undefined> => {
@@ -37,7 +37,7 @@ export const get = async (
   }
 };
 
-/** Waits for at most a minute, or as long as is said. */
+/** Waits at most a minute, or the given time. */
 export const becomes = async (what: string, condition: () => Promise<boolean>, boundMs = 60_000): Promise<void> => {
   const end = Date.now() + boundMs;
   while (!(await condition())) {

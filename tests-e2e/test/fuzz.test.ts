@@ -8,7 +8,7 @@ let service: SharedFleet;
 let gatewayUrl: string;
 let calls: readonly Call[];
 
-/** One call of the document. */
+/** One call of the API document. */
 interface Call {
   readonly path: string;
   readonly method: string;
@@ -21,7 +21,7 @@ interface Document {
 }
 interface Described {
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
-  /** Present on calls that take a body. */
+  /** Present on calls that accept a body. */
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example: unknown }>> };
   readonly responses: Readonly<Record<string, unknown>>;
 }
@@ -75,7 +75,7 @@ const oddValue = fc.oneof(
 const keysOfRules = fc.constantFrom('weight', 'destination', 'express', '$rule', '$flow', '$explain', 'a.b', '');
 const someObject = fc.dictionary(keysOfRules, oddValue, { maxKeys: 6 });
 
-/** Texts of bodies: near to the example, far from it, and broken. */
+/** Texts of bodies: similar to the example, far from it, and broken. */
 const bodyOf = (example: unknown): fc.Arbitrary<string | Buffer> => {
   const text = JSON.stringify(example);
   const value = fc.oneof(
@@ -134,7 +134,7 @@ const request = fc.nat().chain((pick) => {
   });
 });
 
-/** A path is text; what is no text becomes the replacement character. */
+/** A path is text; invalid text becomes the replacement character. */
 const encode = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
 
 it('never answers 5xx to bad input, and every refusal has the one error body', async () => {
@@ -148,7 +148,7 @@ it('never answers 5xx to bad input, and every refusal has the one error body', a
       const response = await fetch(`${gatewayUrl}${path}${query}`, {
         method,
         headers: { 'x-api-key': service.apiKey, ...latin(headers) },
-        ...(hasBody ? { body: body as string } : {}), // text or bytes, which fetch takes both
+        ...(hasBody ? { body: body as string } : {}), // text or bytes, and fetch accepts both
         signal: AbortSignal.timeout(30_000),
       });
       const text = await response.text();
@@ -167,12 +167,13 @@ it('never answers 5xx to bad input, and every refusal has the one error body', a
     }),
     { numRuns: REQUESTS },
   );
-  // The fuzz reaches the inside: some requests are solved, others refused in several ways. What a worker refuses is too rare to be left to chance.
+  // The fuzz test reaches the inside: some requests are solved, others refused in several ways. Refusals by a worker are too rare to be left to
+  // chance.
   for (const status of [200, 400, 404, 405, 415]) expect([...statuses.keys()]).toContain(status);
   expect((await service.call('POST', '/api/v1/solve/shipping-price', 7)).status).toBe(422);
   expect((await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 })).status).toBe(200);
 }, 720_000);
 
-/** Header values travel as Latin-1. */
+/** Header values are sent as Latin-1. */
 const latin = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));

@@ -7,7 +7,7 @@ import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } 
 const SECONDS = 1_000;
 const STOP_MS = 10 * SECONDS;
 const PARTITIONS = 16;
-/** Between two requests of a lane: always some are under way, and the processes that start meanwhile get a processor. */
+/** Pause between two requests of a lane: some are always in flight, and starting processes get processor time. */
 const PAUSE_MS = 10;
 
 let service: FleetUnderTest;
@@ -34,7 +34,7 @@ interface Answer {
 }
 
 interface SentRequest {
-  /** Resolves when the operating system has the whole request, or when it failed before that. */
+  /** Resolves when the operating system has the whole request, or when the request failed before that. */
   readonly sent: Promise<unknown>;
   readonly answer: Promise<Answer>;
 }
@@ -68,13 +68,13 @@ const PRICES: readonly (readonly [number, number])[] = [
 interface Load {
   readonly faults: readonly string[];
   readonly answered: () => number;
-  /** Begins no more requests, and resolves when all that were begun have left this process. */
+  /** Stops sending requests, and resolves when all started ones have left this process. */
   pause(): Promise<unknown>;
-  /** Begins no more requests, and resolves when all that were sent have been answered. */
+  /** Stops sending requests, and resolves when all sent ones have been answered. */
   stop(): Promise<void>;
 }
 
-/** Keeps a gateway busy. Every answer that is not right is a fault, and so is a broken connection. */
+/** Keeps a gateway busy. Every wrong answer is a fault, and so is a broken connection. */
 const putLoadOn = (url: string): Load => {
   const faults: string[] = [];
   let going = true;
@@ -120,7 +120,7 @@ const share = (urls: readonly string[]): Promise<void> =>
     return Math.min(...shares) > 0 && shares.reduce((sum, count) => sum + count, 0) === PARTITIONS;
   });
 
-/** The way a load balancer takes a gateway out: nothing new is sent to it, and what was sent is answered while it stops. */
+/** Takes a gateway out as a load balancer does: it gets no new requests, and answers the sent ones while it stops. */
 const takeOut = async (gateway: FurtherGateway, load: Load): Promise<void> => {
   const pid = gateway.pid();
   await load.pause();

@@ -25,7 +25,7 @@ it('I1, I2, I3: whatever is killed and paused, a serial order explains what clie
   const operations = report.histories.flatMap(({ history }) => history.operations);
   const answered = operations.filter(({ outcome }) => outcome.type === 'seen');
   expect(answered.length).toBeGreaterThan(6 * 3); // more than the last ones
-  expect(operations.filter(({ name }) => name.startsWith('sent ')).length).toBeGreaterThan(0); // by nodes of flows
+  expect(operations.filter(({ name }) => name.startsWith('sent ')).length).toBeGreaterThan(0); // written by nodes of flows
   expect(report.faults['delay write-backs']).toBeGreaterThan(0);
   expect(report.faults['pause contexts-api']).toBeGreaterThan(0);
 }, 270_000);

@@ -9,11 +9,11 @@ import { becomes } from './becomes';
 import { type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from './fleet-under-test';
 import { get } from './further-gateway';
 
-/* What goes into images, assembled and run as an image runs it: by another user, who may write nothing of it. */
+/* Contents of images, assembled and run as an image runs them: by another user, who may not write any of them. */
 
 const run = promisify(execFile);
 
-/** The most that a service may take, MB without Node. */
+/** Largest size of a service, MB without Node. */
 const CEILINGS: Readonly<Record<ServiceName, number>> = {
   'objects-api': 120,
   'contexts-api': 120,
@@ -23,9 +23,9 @@ const CEILINGS: Readonly<Record<ServiceName, number>> = {
   'auth-proxy-adapter': 120,
 };
 const services = Object.keys(CEILINGS) as ServiceName[]; // the keys of the table
-/** Nobody, on the systems that these tests run on. */
+/** The user nobody, on the systems that run these tests. */
 const NOBODY = 65_534;
-/** Only root may start a process as somebody else. */
+/** Only root may start a process as another user. */
 const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 if (!('uid' in asNobody)) process.stderr.write('These tests are not run by root: services are started as this user.\n');
 
@@ -64,7 +64,7 @@ const filesBelow = (folder: string): readonly { readonly path: string; readonly 
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => ({ path: path.slice(folder.length + 1), size: lstatSync(path).size }));
 
-/** Starts a service from its directory, with nothing of the environment of this process. */
+/** Starts a service from its directory, without the environment of this process. */
 const start = async (service: ServiceName, directory: string): Promise<string> => {
   const port = await freePort();
   const writable = mkdtempSync(join(root, 'writable-'));

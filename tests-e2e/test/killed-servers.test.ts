@@ -7,7 +7,7 @@ import { becomes } from './further-gateway';
 import { Connections, makeRequest, nonceRule, type Random, randomFrom, VERSIONS } from './nonce-requests';
 
 /*
- * The stack of `npm start`, with everything killed at random: database, cache, broker and services. All of them come back by themselves, and every
+ * The stack of `npm start`, with everything killed at random: database, cache, broker and services. All of them recover by themselves, and every
  * answer belongs to its request. KILLS makes it longer; TEST_SEED chooses other kills.
  */
 
@@ -17,8 +17,8 @@ const SEED = Number(process.env['TEST_SEED']);
 const CLIENTS = 40;
 const BETWEEN_KILLS_MS = 4 * SECONDS;
 /**
- * After the last kill everybody is answered again; alone on two cores within 20 s, which is printed. The bound only ends a run that does not recover:
- * how fast a machine is that runs other suites too decides nothing here.
+ * Longest time until all clients are answered again after the last kill; alone on two cores it takes at most 20 s, which is printed. The bound
+ * only ends a run that does not recover: the speed of a machine that also runs other suites must not decide the test.
  */
 const RECOVERY_MS = 90 * SECONDS;
 const RPC_TIMEOUT_MS = 10 * SECONDS;
@@ -31,7 +31,7 @@ let events: string[];
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'killed-servers-'));
-  // As root the database runs as another user, who must get through.
+  // As root the database runs as another user, who needs access.
   chmodSync(directory, 0o711);
   events = [];
   stack = await startStack({
@@ -80,7 +80,7 @@ const EVERYTHING = [
   'solve-worker',
 ];
 
-/** Everything in an order that chance determines, again and again. */
+/** Yields all of them in random order, repeatedly. */
 function* victims(random: Random): Generator<string, never> {
   for (;;) {
     const left = [...EVERYTHING];
@@ -88,19 +88,19 @@ function* victims(random: Random): Generator<string, never> {
   }
 }
 
-/** Kills this process, or leaves it alone where it is only just being started again. */
+/** Kills this process, or does nothing if it is just being restarted. */
 const kill = (name: string): void => {
   const victim = processes().find((running) => running.name === name);
   if (victim !== undefined) process.kill(victim.pid, 'SIGKILL');
 };
 
-/** One client: sends requests until it is told to end, and notes when it was last answered as it should be. */
+/** One client: sends requests until stopped, and records when it last received a correct answer. */
 interface Client {
   lastAnswerAt: number;
   answered: number;
 }
 
-/** Statuses of requests while something is down: not executed, or unknown. */
+/** Statuses of requests during an outage: not executed, or unknown. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 it(
@@ -155,7 +155,7 @@ it(
       silent: 0,
       events: [],
     });
-    // A service that died often waits for up to 10 s before it is started again.
+    // A service that died often waits for up to 10 s before it is restarted.
     const runningNames = (): string[] =>
       processes()
         .map(({ name }) => name)

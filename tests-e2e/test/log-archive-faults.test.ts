@@ -6,12 +6,15 @@ import { Client } from 'pg';
 import { becomes } from './becomes';
 import { type CollectorsUnderTest, withCollectors } from './collectors-under-test';
 
-/* Collectors as processes whose archive refuses, or that die at a step of it: it ends up with each acknowledged decision once, and the table waits for nothing. */
+/*
+ * Collectors as processes whose archive refuses writes, or that die at one of its steps: in the end it holds each acknowledged decision once, and
+ * the table never waits.
+ */
 
 const HOUR_MS = 3_600_000;
-/** How long an archive goes on refusing once as many bytes wait as may; `npm run test:long` waits for ten minutes. */
+/** How long an archive keeps refusing once the limit of waiting bytes is reached; `npm run test:long` waits for ten minutes. */
 const REFUSING_MS = process.env['TEST_LONG'] === '1' ? 600_000 : 2_000;
-/** Objects of two hours each time. */
+/** Objects of two hours, alternating. */
 const inTurns = (): (() => Date) => {
   let turn = 0;
   return () => new Date(Date.now() - ((turn += 1) % 2) * HOUR_MS);
@@ -22,7 +25,7 @@ const diskEnvironment = (settings: Readonly<Record<string, string>>): Readonly<R
   ...settings,
 });
 
-/** Starts a collector that dies at each of these places, and is started again each time; resolves once it has died for the last time. */
+/** Starts a collector that dies at each of these points, and is restarted each time; resolves once it has died for the last time. */
 const startDying = async (
   collectors: CollectorsUnderTest,
   places: readonly string[],
@@ -46,7 +49,7 @@ it.concurrent(
   () =>
     withCollectors(async (collectors) => {
       await collectors.write(40, inTurns());
-      // The first makes the boundary, which the others find; then come two objects and their manifest.
+      // The first makes the boundary, which the others find; two objects and their manifest follow.
       await startDying(collectors, ['link:1:after', 'rename:1:after', 'link:1:before', 'link:1:after']);
       await collectors.write(40, inTurns());
       await collectors.holdEverythingOnce();
@@ -66,7 +69,7 @@ it.concurrent(
       await collectors.holdEverythingOnce();
       await writing.stop(5_000);
       const upkeep = { ARCHIVE_UPKEEP_MS: '1000', LOG_STORE: 'archive' };
-      // The object that takes the place of others, and what says so.
+      // The object that replaces others, and the file that says so.
       const service = await startDying(collectors, ['rename:1:before', 'rename:1:after', 'link:1:after'], upkeep);
       const count = async (): Promise<unknown> => {
         const start = new Date(Date.now() - 12 * HOUR_MS).toISOString();

@@ -14,7 +14,7 @@ const kill = (service: ServiceProcess): void => {
   process.kill(pid, 'SIGKILL');
 };
 
-/** Before it inserts, before it commits, and after its commit. */
+/** Before the insert, before the commit, and after it. */
 const MOMENTS: readonly ((collectors: CollectorsUnderTest) => Promise<unknown>)[] = [
   ({ proxy }) => proxy.hold({ statement: INSERT }),
   ({ proxy }) => proxy.hold({ statement: INSERT, at: 'commit' }),
@@ -109,7 +109,7 @@ it.concurrent(
   180_000,
 );
 
-/** Reads the table until the answer is called. */
+/** Reads the table until the returned function is called. */
 const readTable = async ({ databaseUrl }: CollectorsUnderTest): Promise<() => Promise<void>> => {
   const reader = new Client({ connectionString: databaseUrl });
   await reader.connect();

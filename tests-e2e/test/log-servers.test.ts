@@ -9,8 +9,8 @@ import { type CollectorsUnderTest, startCollectorsUnderTest } from './collectors
 import { repositoryRoot } from './fleet-under-test';
 
 /*
- * Collectors as processes while their servers, servers of this file alone, are killed, frozen and restarted: table and archive hold each
- * acknowledged decision once. AWAY_MS makes the faults longer.
+ * Collectors as processes while the servers of this file are killed, frozen and restarted: table and archive hold each acknowledged decision
+ * once. AWAY_MS makes the faults longer.
  */
 
 const AWAY_MS = Number(process.env['AWAY_MS'] ?? 2_000);
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await readsTopic(service);
 }, 540_000);
 afterAll(async () => {
-  // A server that a test left away would be missed.
+  // A failed test may have left a server down.
   for (const server of ['database', 'broker'] as const) await stack?.controls[server]?.start();
   await collectors?.stop();
   await stack?.stop();
@@ -44,7 +44,7 @@ const control = (server: 'database' | 'broker'): ServerControl => {
   return found;
 };
 
-/** Decisions are written before, during and after something is done. */
+/** Decisions are written before, during and after some work. */
 const whileWriting = async (work: () => Promise<void>): Promise<void> => {
   const before = collectors.acknowledged.size;
   const stopWriting = collectors.keepWriting();
@@ -138,7 +138,7 @@ interface Health {
   readonly archive?: { readonly reason?: string };
 }
 
-/** It reads a part of the topic, for the table and for the archive. */
+/** The collector reads part of the topic, for the table and for the archive. */
 const readsTopic = ({ url }: ServiceProcess): Promise<void> =>
   becomes(`${url} reads the topic`, async () => {
     const answer = await fetch(`${url}/health`).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { type RuleImport } from '@decision/contracts';
 
-/** Numbers from 0 to 1 that a seed determines. */
+/** Seeded random numbers from 0 to 1. */
 export type Random = () => number;
 
 export const randomFrom = (seed: number): Random => {
@@ -17,7 +17,7 @@ export const randomFrom = (seed: number): Random => {
 const NONCE_SLUG = 'nonces';
 export const VERSIONS = 3;
 
-/** A rule that hands back what it was sent, and says which version did. A row fails where it is told to. */
+/** A rule that returns its input and its version. A row fails on demand. */
 export const nonceRule = (version: number): RuleImport => ({
   name: 'Nonces',
   slug: NONCE_SLUG,
@@ -39,12 +39,12 @@ export const nonceRule = (version: number): RuleImport => ({
   ],
 });
 
-/** A request, and the only answer that is right. */
+/** A request, and its only correct answer. */
 interface NonceRequest {
   readonly nonce: string;
   readonly path: string;
   readonly body: string;
-  /** Status, and the exact body where it is a result; the code where it is an error. */
+  /** Status, and the exact body of a result or the code of an error. */
   readonly expected: { readonly status: number; readonly body?: string; readonly code?: string };
 }
 
@@ -92,13 +92,13 @@ export const makeRequest = (number: number, random: Random): NonceRequest => {
   return { nonce, path, body: JSON.stringify(item(nonce)), expected: { status: 200, body } };
 };
 
-/** An answer, or why there was none. */
+/** An answer, or the reason why there was none. */
 export type Outcome =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string }
-  /** The connection broke before an answer was whole. */
+  /** The connection broke before the answer was complete. */
   | { readonly kind: 'broken'; readonly reason: string };
 
-/** Connections that are kept, to one address. */
+/** Persistent connections to one address. */
 export class Connections {
   private readonly agent: Agent;
 

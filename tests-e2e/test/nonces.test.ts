@@ -6,8 +6,8 @@ import { becomesReady, startFurtherGateway } from './further-gateway';
 import { Connections, makeRequest, nonceRule, randomFrom, VERSIONS } from './nonce-requests';
 
 /*
- * Requests that cannot be mistaken for one another, while gateways and workers are killed and started again: every answer belongs to its
- * request, and comes in time. NONCE_REQUESTS=100000 makes it long; TEST_SEED chooses other requests and kills.
+ * Unique requests while gateways and workers are killed and restarted: every answer belongs to its request, and arrives in time.
+ * NONCE_REQUESTS=100000 makes it long; TEST_SEED chooses other requests and kills.
  */
 
 const SECONDS = 1_000;
@@ -15,10 +15,10 @@ const REQUESTS = Number(process.env['NONCE_REQUESTS'] ?? (process.env['TEST_LONG
 const SEED = Number(process.env['TEST_SEED']);
 const LANES = 48;
 const RPC_TIMEOUT_MS = 30 * SECONDS;
-/** Beyond the deadline of a request nothing may take longer than a restart. */
+/** Nothing may exceed the deadline of a request by more than the time of a restart. */
 const LATEST_MS = RPC_TIMEOUT_MS + 10 * SECONDS;
 const LONGEST_MS = 15 * 60 * SECONDS;
-/** Statuses of a gateway that is starting or overloaded: nothing was executed, and the request can be sent again. */
+/** Statuses of a gateway that is starting or overloaded: nothing was executed, and the request can be repeated. */
 const AGAIN: ReadonlySet<number> = new Set([429, 503]);
 
 let service: FleetUnderTest;
@@ -54,9 +54,9 @@ afterAll(async () => {
 
 interface Tally {
   answered: number;
-  /** Connections that broke under a request: its gateway was killed. */
+  /** Connections that broke during a request: its gateway was killed. */
   broken: number;
-  /** Requests that were refused because nothing could be executed. */
+  /** Requests refused because nothing could be executed. */
   refused: number;
   kills: number;
   slowestMs: number;
@@ -69,7 +69,7 @@ const ownProcess = (name: 'hps-gateway' | 'solve-worker'): ServiceProcess => {
   return found;
 };
 
-/** Kills one process after the other, any of them, as soon as the one before is back. Resolves when it is told to end. */
+/** Kills random processes, one as soon as the previous one is back. Resolves when stopped. */
 const killAtRandom = async (
   processes: readonly ServiceProcess[],
   tally: Tally,
@@ -87,13 +87,13 @@ const killAtRandom = async (
   }
 };
 
-/** Sends one request until it is answered by what it deserves, and notes everything that it was answered. */
+/** Repeats one request until it gets its expected answer, and records all its answers. */
 const settle = async (number: number, lines: readonly Connections[], tally: Tally): Promise<void> => {
   const random = randomFrom(SEED * 1_000_003 + number);
   const request = makeRequest(number, random);
   for (let attempt = 0; attempt < 1_000; attempt += 1) {
     const startedAt = Date.now();
-    const line = lines[Math.floor(random() * lines.length)] as Connections; // there are as many as gateways
+    const line = lines[Math.floor(random() * lines.length)] as Connections; // one per gateway
     const outcome = await line.send(request, LATEST_MS);
     tally.slowestMs = Math.max(tally.slowestMs, Date.now() - startedAt);
     if (outcome.kind === 'broken') tally.broken += 1;

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { becomes } from './becomes';
 import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
 
-/* What dashboards and alerts ask about is what processes really export: a name that is only nearly right shows an empty panel for ever. */
+/* Dashboards and alerts query series that processes really export: a slightly wrong name would leave a panel empty for ever. */
 
 const FILES = join(repositoryRoot, 'charts/decision-service/files');
-/** Labels that Prometheus adds, and that of the buckets of histograms. */
+/** Labels that Prometheus adds, and the label of histogram buckets. */
 const ADDED: readonly string[] = ['instance', 'namespace', 'le'];
 let fleet: FleetUnderTest;
 let folder: string;
-/** Labels of the samples of each exported series; none where nothing has been counted yet. */
+/** Labels of the samples of each exported series; empty if nothing has been counted yet. */
 const exported = new Map<string, Set<string>>();
 
 const ENDINGS: Readonly<Record<string, readonly string[]>> = {
@@ -75,7 +75,7 @@ const dashboardQueries = (): readonly Asked[] =>
     );
   });
 
-/** The alerts, by the lines of their file: an expression goes on until the next key. */
+/** The alerts, by the lines of their file: an expression continues until the next key. */
 const alertQueries = (): readonly Asked[] => {
   const text = readFileSync(join(FILES, 'alerts.yaml'), 'utf8');
   return [...text.matchAll(/- alert: (\w+)\n\s+expr:([^]*?)\n\s+(?:for|labels|annotations):/g)].map(
@@ -102,7 +102,7 @@ it('every label that they match or sum by is one that the series has', () => {
     return [...expr.matchAll(/\b((?:decision|http|nodejs|process|usage)_[a-z0-9_]+)(?:\{([^}]*)\})?/g)].flatMap(
       ([, series = '', matchers = '']) => {
         const labels = exported.get(series) ?? new Set();
-        // What has not been counted shows no labels.
+        // A series that has not been counted shows no labels.
         if (labels.size === 0) return [];
         const used = [
           ...[...matchers.matchAll(/([a-z_]+)\s*(?:=|!=|=~|!~)"/g)].map(([, name = '']) => name),

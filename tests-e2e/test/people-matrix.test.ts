@@ -19,13 +19,13 @@ import { call } from './fleet-under-test';
 import { enterExampleWorkspace, type SharedFleet } from './shared-fleet';
 import { SHARED_JWT_SECRET } from './shared-fleet-secret';
 
-/* Every call of every service, asked by people of every kind: what a role allows, what groups show, and which sessions are none. */
+/* Every call of every service, made by every kind of person: what a role permits, what groups reveal, and which sessions are invalid. */
 
 const SECONDS = 1_000;
-/** Requests that are under way at once. */
+/** Number of concurrent requests. */
 const LANES = 6;
 const HOUR_MS = 3_600_000;
-/** Stands in the names of what the workspace holds, and nowhere else. */
+/** Part of the names of everything in the workspace, and of nothing else. */
 const MARK = 'marked-thing';
 
 const calls = operations.flatMap((operation) =>
@@ -33,20 +33,23 @@ const calls = operations.flatMap((operation) =>
 );
 type Operation = (typeof calls)[number];
 
-/** Calls that ask for nobody: what they show is for everybody, or they ask in a way of their own. A new one has to be added here, or to have an entitlement. */
+/**
+ * Calls without an identity: their answer is the same for everybody, or they authenticate in their own way. A new call must be added here, or
+ * have an entitlement.
+ */
 const ASKING_NOBODY = new Set(
   operations.flatMap((operation) => (operation.entitlement === undefined ? [operation.id] : [])),
 );
 const KNOWN_TO_ASK_NOBODY: readonly string[] = [
   ...['acceptInvitation', 'showInvitation', 'getBranding', 'getHealth', 'getMetrics'],
-  // The door asks for a token or a session itself; see its tests.
+  // The door checks the token or session itself; see its tests.
   ...['checkRequest', 'getPassthroughClaims', 'provisionSso'],
 ];
 
 let service: SharedFleet;
 let database: Database;
 let workspaceId: string;
-/** Tokens of sessions by who has them. */
+/** Session tokens by owner. */
 const tokens = new Map<string, string>();
 const entitlementNames = Object.keys(entitlements) as Entitlement[]; // the keys of the table
 
@@ -85,7 +88,7 @@ beforeAll(async () => {
 }, 360 * SECONDS);
 afterAll(() => database?.close());
 
-/** A rule and an invitation that only those see who are unrestricted, and others of the group north. */
+/** A rule and an invitation that only unrestricted people see, and others of the group north. */
 const makeThings = async (apiKey: string): Promise<void> => {
   const make = async (path: string, body: object): Promise<void> => {
     const { status, body: answer } = await call(`${service.baseUrl}/api/v1/${path}`, 'POST', body, { 'x-api-key': apiKey });
@@ -125,7 +128,7 @@ const makePeople = async (): Promise<void> => {
   tokens.set('alg: none', `${head === '' ? '' : none}.${body}.`);
 };
 
-/** Asks the service itself, with the example of each path parameter, so that what is changed does not exist. */
+/** Calls the service directly, with the example of each path parameter, so that changes address nothing that exists. */
 const ask = ({ method, path, pathParameters, service: name, body }: Operation, who: string) => {
   const example = pathParameters.reduce((text, parameter) => text.replace(`{${parameter.name}}`, encodeURIComponent(parameter.example)), path); // prettier-ignore
   const given = body === undefined ? undefined : {};
@@ -133,7 +136,7 @@ const ask = ({ method, path, pathParameters, service: name, body }: Operation, w
   return call(`${service.urlOf(name)}${example}`, method.toUpperCase(), given, cookie);
 };
 
-/** What is wrong with the answers to these, with some under way at once. */
+/** Faults of the answers to these, with some requests in flight at once. */
 const inLanes = async <T>(items: readonly T[], check: (item: T) => Promise<unknown>): Promise<readonly unknown[]> => {
   const [left, wrong] = [items.values(), [] as unknown[]];
   const lane = async (): Promise<void> => {
@@ -174,11 +177,11 @@ it.each(ROLES)('the role "%s" opens the calls of its entitlements, and no others
   expect(wrong).toEqual([]);
 });
 
-/** Solving may be refused for a moment where the fleet is busy. */
+/** Solving may be refused briefly while the fleet is busy. */
 const isOfBroker = (status: number, code: string | undefined): boolean =>
   (status === 429 && code === 'overloaded') || (status === 503 && code === 'broker_unavailable');
 
-/** The audit shows each its newest entries, which are others for those who see fewer; it has tests of its own. */
+/** The audit shows everybody their newest entries, which differ with visibility; it has its own tests. */
 const READS = calls.filter(({ method, id }) => method === 'get' && id !== 'listAudit');
 const shown = async (who: string): Promise<readonly string[]> => {
   const found: string[] = [];

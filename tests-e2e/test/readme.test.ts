@@ -12,12 +12,12 @@ beforeAll(async () => {
 
 interface Shown {
   readonly path: string;
-  /** Undefined: the `curl` sends none, and is a GET. */
+  /** Undefined: the `curl` sends no body, and is a GET. */
   readonly body: unknown;
   readonly answer: object;
 }
 
-/** Every `curl` of a page, with the answer that stands below it. */
+/** Every `curl` of a page, with the answer below it. */
 const readShown = (page: string): readonly Shown[] => {
   const text = readFileSync(join(repositoryRoot, page), 'utf8');
   return [...text.matchAll(/```sh\n((?:(?!```)[^])*?curl(?:(?!```)[^])*?)\n```\n\n```json\n([^]*?)\n```/g)].map(

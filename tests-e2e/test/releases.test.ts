@@ -10,9 +10,9 @@ const CUTOVERS = 100;
 let service: FleetUnderTest;
 /** Shares cache and channel with the gateway of the fleet. */
 let announcedTo: FurtherGateway;
-/** Has no cache and hears no announcement. */
+/** Has no cache and receives no announcements. */
 let deaf: FurtherGateway;
-/** Longer than a copy of what is live counts. */
+/** Longer than the life of a cached live pointer. */
 const STEP_MS = 16 * SECONDS;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ afterAll(async () => {
 const admin = async (path: string, body: object): Promise<Record<string, unknown>> => {
   const answer = await service.call('POST', `/api/v1/admin/${path}`, body);
   expect(answer).toMatchObject({ status: 200 });
-  return answer.body as Record<string, unknown>; // every call that is made here answers an object
+  return answer.body as Record<string, unknown>; // every call here answers an object
 };
 
 /** A rule with ten versions; version n answers n from a row, from a default and from a formula. */
@@ -65,17 +65,17 @@ const openEnvironment = async (): Promise<string> => {
 const post = (url: string, path: string, body: unknown): Promise<Answer> =>
   call(`${url}/api/v1/${path}`, 'POST', body, { 'x-api-key': service.apiKey });
 
-/** The version that an answer is of; an answer that is not wholly of one version fails the test. */
+/** The version of an answer; an answer that mixes versions fails the test. */
 const versionOf = (body: unknown): number => {
   const { row } = body as { row: number }; // checked by the next line
   expect(body).toEqual({ row, default: row, formula: row });
   return row;
 };
 
-/** Less than the 15 seconds after which a process asks by itself. */
+/** Less than the 15 seconds after which a process checks by itself. */
 const ANNOUNCED_MS = 12 * SECONDS;
 
-/** The first answer that is as expected, or the last one: an announcement arrives a moment after the change that caused it was answered. */
+/** The first answer that is as expected, or the last one: an announcement arrives shortly after the answer to its change. */
 const onceAnnounced = async (path: string, isExpected: (answer: Answer) => boolean): Promise<Answer> => {
   for (const end = Date.now() + ANNOUNCED_MS; ; await sleep(20)) {
     const answer = await post(service.baseUrl, path, { a: 1 });
@@ -88,7 +88,7 @@ const expectVersion = async (path: string, version: number): Promise<void> => {
   expect(versionOf(body)).toBe(version);
 };
 
-/** Answers of an environment, one after the other, until `done`; each with the cutovers that had been made before and by then. */
+/** Consecutive answers of an environment until `done`; each with the number of cutovers before and after it. */
 const load = async (
   url: string,
   path: string,
@@ -138,7 +138,7 @@ it(
       expect(versions.size).toBe(1);
       const [version = 0] = versions;
       seen.add(version);
-      // An announcement may be on its way still: the version before the last that was finished is a right answer too.
+      // An announcement may still be in flight: the version before the last finished cutover is correct too.
       expect(live.slice(Math.max(0, before - 1), after + 1)).toContain(version);
     }
     expect(seen.size).toBe(VERSIONS);

@@ -3,11 +3,11 @@ import { type ServiceProcess } from '@decision/launcher';
 import { type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
 import { becomes, get } from './further-gateway';
 
-/* Two processes of each service, of which one after the other is restarted. */
+/* Two processes of each service, restarted one after the other. */
 
 const SECONDS = 1_000;
 const SERVICES = ['hps-gateway', 'contexts-api', 'objects-api', 'solve-worker', 'log-collector'] as const;
-/** Longer than a long request takes here, which is longer than the drain that the launcher gives. */
+/** Longer than a long request takes here, which is longer than the launcher's default drain. */
 const DRAIN = { SHUTDOWN_GRACE_MS: '3000', SHUTDOWN_DRAIN_MS: String(30 * SECONDS) };
 const LONG_MS = 9 * SECONDS;
 const LINE_EVERY_MS = 250;
@@ -41,7 +41,7 @@ const SHORT = [
   ['GET', '/api/v1/decisions/query?limit=1', undefined],
 ] as const;
 
-/** Sends short requests without a break until it is stopped; whatever is not answered 200 is a fault, a broken connection too. */
+/** Sends short requests continuously until stopped; every answer other than 200 is a fault, and so is a broken connection. */
 const putLoadOnIt = () => {
   const faults: string[] = [];
   let going = true;
@@ -66,7 +66,7 @@ const putLoadOnIt = () => {
   };
 };
 
-/** Sends a line at a time for longer than eight seconds; answers status, lines sent and lines answered. */
+/** Sends one line at a time for longer than eight seconds; answers status, lines sent and lines answered. */
 const sendLong = async (path: string, lineOf: (index: number) => object) => {
   let sent = 0;
   const endsAt = Date.now() + LONG_MS;
@@ -82,7 +82,7 @@ const sendLong = async (path: string, lineOf: (index: number) => object) => {
   const response = await fetch(`${fleet.baseUrl}${path}`, {
     method: 'POST',
     headers: { 'x-api-key': fleet.apiKey, 'content-type': lines, accept: lines },
-    ...{ body, duplex: 'half' }, // the types of fetch do not know that streams need it
+    ...{ body, duplex: 'half' }, // the types of fetch lack `duplex`, which streams need
   });
   return { status: response.status, sent, answers: (await response.text()).trim().split('\n') };
 };
@@ -94,7 +94,7 @@ const sendBulk = () =>
   }));
 const sendBatch = () => sendLong('/api/v1/contexts/batch/parcels', (index) => ({ id: `b-${index}`, weight: index }));
 
-/** Asks a process to stop, as a roll-out does, and resolves once its successor is ready. */
+/** Tells a process to stop, as a roll-out does, and resolves once its successor is ready. */
 const restart = async (service: ServiceProcess): Promise<void> => {
   const pid = service.pid() ?? 0;
   process.kill(pid, 'SIGTERM');
@@ -108,7 +108,7 @@ const restart = async (service: ServiceProcess): Promise<void> => {
 it.each([0, 1])(
   'I4, I7: a rolling restart of all services loses no request, and none that takes longer than eight seconds (process %i of each)',
   async (index) => {
-    // Each process of a service gets one of two that are sent one after the other.
+    // Each process of a service gets one of two consecutive requests.
     const long = [sendBulk(), sendBulk(), sendBatch(), sendBatch()];
     const load = putLoadOnIt();
     await becomes('requests are under way', () => Promise.resolve(load.answered() >= 50));

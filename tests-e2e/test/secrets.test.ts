@@ -8,13 +8,13 @@ import { cacheContents, databaseContents, decisionRecords, metricsOfAll } from '
 import { type Answer, type FleetUnderTest, SOLVING, startFleetUnderTest } from './fleet-under-test';
 
 /**
- * Secrets of a vault, given to every kind of node that may hold one, and searched for wherever somebody could read: answers, explanations, decision
- * records, logs, metrics, the cache and the database. The needles are the parts of the secrets that no encoding changes.
+ * Secrets of a vault, given to every kind of node that may hold one, and searched for wherever somebody could read them: answers, explanations,
+ * decision records, logs, metrics, the cache and the database. The needles are the parts of the secrets that no encoding changes.
  */
 const SECONDS = 1_000;
 const needle = (): string => randomBytes(12).toString('hex');
 const [ofToken, ofPlain, ofLines, ofPassword] = [needle(), needle(), needle(), needle()];
-/** No secret: what is searched must be found where it is not hidden. */
+/** Not a secret: the search must find it where it is not hidden. */
 const visible = `visible-${needle()}`;
 const TOKEN = `t-${ofToken}"+/&=?#%<'>`;
 const PLAIN = `p${ofPlain}`;
@@ -45,7 +45,7 @@ const wsdl = (): string => `<?xml version="1.0"?>
 const envelope = (body: string): string =>
   `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>${body}</s:Body></s:Envelope>`;
 
-/** Repeats to the caller whatever it was sent, as careless servers do. */
+/** Repeats every request to its caller, as careless servers do. */
 const careless = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const { url = '', headers } = request;
   const body = await text(request);
@@ -75,7 +75,7 @@ const server = createServer((request, response) => void careless(request, respon
 interface Case {
   readonly name: string;
   readonly node: Readonly<Record<string, unknown>>;
-  /** What becomes of it: its outputs, or the error. */
+  /** Its result: outputs, or the error. */
   readonly expected: 'answers' | RegExp;
   readonly secrets?: readonly (readonly [name: string, input: string])[];
   readonly outputs?: readonly string[];
@@ -178,7 +178,7 @@ const flowOf = (one: Case, settings: object) => {
     ],
     connections: [
       ...secrets.map(([output, input]) => ({ from: 'keys', output, to: 'ask', input })),
-      // A request of SOAP has no element "id".
+      // A SOAP request has no element "id".
       ...(one.node['type'] === 'soap' ? [] : [{ from: 'in', output: 'request_id', to: 'ask', input: 'id' }]),
       { from: 'in', output: 'request_id', to: 'out', input: 'id' },
       ...(one.outputs ?? []).map((output) => ({ from: 'ask', output, to: 'out', input: `the ${output}` })),
@@ -244,7 +244,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 }, 60 * SECONDS);
 
-/** Names of what holds a needle. */
+/** Names of the places that contain a needle. */
 const holdersOf = (word: string, places: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(places).flatMap(([name, content]) => (content.toLowerCase().includes(word) ? [name] : []));
 
@@ -257,7 +257,7 @@ const secretNeedles = (): readonly string[] => [
   decodeURIComponent(new URL(testStack().databaseUrl).password).toLowerCase(),
 ];
 
-/** Flows of a context: what they answer becomes facts with a history, and failures are told with each submission. */
+/** Flows of a context: their answers become facts with a history, and each submission reports failures. */
 const submitToBoundFlows = async (): Promise<void> => {
   const schema = {
     base: [
@@ -314,7 +314,7 @@ it('keeps secrets of a vault out of answers, explanations, decision records, log
     expect(strict.status).toBe(one.expected === 'answers' ? 200 : 500);
   }
   await submitToBoundFlows();
-  // The secrets were used, and what was to be cached is.
+  // The secrets were used, and cacheable answers are cached.
   const used = seen.join('\n');
   expect(used).toContain(encodeURIComponent(ofToken));
   expect(used).toMatch(new RegExp(`"authorization":"Bearer t-${ofToken}`));

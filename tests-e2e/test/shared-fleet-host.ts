@@ -6,13 +6,13 @@ import { type SharedFleetAnswer } from './shared-fleet';
 import { SHARED_JWT_SECRET } from './shared-fleet-secret';
 
 /**
- * `shared-fleet-host DIRECTORY`: starts one fleet when the first client connects to the socket in the directory, and tells every client where it is.
- * Stops it and deletes the directory when standard input ends, which it does when the process that started this one dies.
+ * `shared-fleet-host DIRECTORY`: starts one fleet when the first client connects to the socket in the directory, and sends its location to every
+ * client. Stops the fleet and deletes the directory when standard input ends, which happens when the parent process dies.
  */
 const main = async (directory: string): Promise<void> => {
   let fleet: Promise<FleetUnderTest> | undefined;
   const server = createServer((client) => {
-    client.on('error', () => undefined); // a test file that was ended meanwhile
+    client.on('error', () => undefined); // a test file that has ended
     fleet ??= start();
     void answer(client, fleet);
   });
@@ -25,7 +25,7 @@ const main = async (directory: string): Promise<void> => {
 
 const people = { JWT_SECRET: SHARED_JWT_SECRET };
 
-/** Loads the code of the fleet only now: most runs of single files need none of it. */
+/** Loads the code of the fleet only on demand: most runs of single files do not need it. */
 const start = async (): Promise<FleetUnderTest> =>
   (await import('./fleet-under-test.js')).startFleetUnderTest({
     environment: {

@@ -6,13 +6,13 @@ import { testStack } from '@decision/local-stack';
 import { ensureWorkspace } from '@decision/persistence';
 import { type Call, callWith } from './fleet-under-test';
 
-/** A workspace of the fleet that all plain test files of a run share. Nobody may stop one of its processes or add another. */
+/** A workspace of the fleet that all plain test files of a run share. Tests must not stop its processes or add others. */
 export interface SharedFleet {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly databaseUrl: string;
   readonly call: Call;
-  /** The address of a service itself, beside the ingress. */
+  /** The address of a service itself, without the ingress. */
   urlOf(service: ServiceName): string;
 }
 
@@ -23,10 +23,10 @@ interface Location {
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
 }
 
-/** The host's message to a connection: the location of the fleet, or why there is none. */
+/** The host's message to a connection: the location of the fleet, or the reason why there is none. */
 export type SharedFleetAnswer = Location | { readonly refusal: string };
 
-/** The workspace that holds the examples. Other files use it at the same time: whatever is made in it needs a name of its own. */
+/** The workspace with the examples. Other files use it at the same time: everything created in it needs a unique name. */
 export const enterExampleWorkspace = async (): Promise<SharedFleet> => enter(await locate());
 
 /** An empty workspace that nobody else uses. */
@@ -47,9 +47,9 @@ const enter = ({ urls, ...location }: Location): SharedFleet => ({
   },
 });
 
-/** Waits until the fleet runs, which the first who asks has started. */
+/** Waits until the fleet runs; the first caller starts it. */
 const locate = async (): Promise<Location> => {
-  const answer = JSON.parse(await text(connect(process.env['SHARED_FLEET'] ?? ''))) as SharedFleetAnswer; // of the host
+  const answer = JSON.parse(await text(connect(process.env['SHARED_FLEET'] ?? ''))) as SharedFleetAnswer; // sent by the host
   if ('refusal' in answer) throw new Error(answer.refusal);
   return answer;
 };

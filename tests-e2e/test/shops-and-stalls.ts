@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { callJson } from '../src/histories/service-call';
 
-/* Stalls belong to a shop and read its rate, from which a rule decides their fee: they are the readers of their shop. */
+/* Stalls belong to a shop and read its rate, from which a rule decides their fee: they are readers of their shop. */
 
 const field = (key: string, type: string) => ({ key, name: key, type });
 

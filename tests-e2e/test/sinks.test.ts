@@ -12,7 +12,7 @@ const SECONDS = 1_000;
 let fleet: FleetUnderTest;
 let folder: string;
 let server: Server;
-/** What the sink was sent, by id. */
+/** Records that the sink received, by id. */
 const got = new Map<string, { readonly decision_id: string; readonly name: string; readonly status: number }>();
 const held: ServerResponse[] = [];
 let isHolding = false;

@@ -10,7 +10,10 @@ import {
   startFleetUnderTest,
 } from './fleet-under-test';
 
-/* Brokers that take no more than a megabyte a message, as some that are rented do: the sizes of inputs, chunks, messages and records are set together. */
+/*
+ * Brokers that accept at most a megabyte per message, as some managed ones do: the sizes of inputs, chunks, messages and records are configured
+ * together.
+ */
 
 const SECONDS = 1_000;
 const MIB = 1_048_576;
@@ -40,7 +43,7 @@ beforeAll(async () => {
 }, 180 * SECONDS);
 afterAll(() => fleet?.stop(), 60 * SECONDS);
 
-/** An input whose bytes no compression makes fewer. */
+/** An incompressible input. */
 const parcel = (bytes: number) => ({
   ...{ destination: { country: 'DE' }, weight: 2.4, express: false },
   note: randomBytes(bytes / 2).toString('hex'),

@@ -368,7 +368,7 @@ describe('operations', () => {
   });
 });
 
-/** Waits up to a minute for something that is announced, not awaited. */
+/** Waits up to a minute for an announced change. */
 const expectSoon = async (condition: () => Promise<boolean>): Promise<void> => {
   for (let attempt = 0; attempt < 600; attempt += 1) {
     if (await condition()) return;

@@ -7,19 +7,19 @@ export interface CollectedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty where the span has none. */
+  /** Empty if the span has none. */
   readonly parentId: string;
   /** 1 internal, 2 server, 3 client. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Collects the spans that are sent to it over OTLP (HTTP, protobuf). */
+/** Collects spans sent to it over OTLP (HTTP, protobuf). */
 export interface SpanCollector {
   readonly url: string;
-  /** Everything that was received, the newest last. */
+  /** All received spans, newest last. */
   readonly spans: CollectedSpan[];
-  /** The same as bytes, to look for what must not be in them. */
+  /** The same as bytes, to search for forbidden content. */
   readonly bodies: Buffer[];
   readonly headers: NodeJS.Dict<string | string[]>[];
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ export const startSpanCollector = async (): Promise<SpanCollector> => {
   };
 };
 
-/* Protobuf, as much as a trace needs: fields of varints, of fixed length, and of bytes, by their numbers. */
+/* A minimal protobuf reader, sufficient for traces: fields of varints, of fixed length, and of bytes, by their numbers. */
 
 type Fields = ReadonlyMap<number, readonly Buffer[]>;
 
@@ -83,7 +83,7 @@ const readFields = (bytes: Buffer): Fields => {
 
 const LENGTH_DELIMITED = 2;
 
-/** Bytes of a value by the type on the wire; undefined where it was a varint, which has been read then. */
+/** Bytes of a value by its wire type; undefined for a varint, which has then been read. */
 const lengthOf = (type: number, varint: () => number): number | undefined => {
   if (type === 1) return 8;
   if (type === 5) return 4;
@@ -95,7 +95,7 @@ const all = (fields: Fields, number: number): readonly Buffer[] => fields.get(nu
 const text = (fields: Fields, number: number): string => (all(fields, number)[0] ?? Buffer.alloc(0)).toString();
 const hex = (fields: Fields, number: number): string => (all(fields, number)[0] ?? Buffer.alloc(0)).toString('hex');
 
-/** Attributes of text; of other kinds of values the name alone. */
+/** Text attributes; attributes of other types have only their names. */
 const attributesOf = (fields: Fields, number: number): Readonly<Record<string, string>> =>
   Object.fromEntries(
     all(fields, number).map((bytes) => {

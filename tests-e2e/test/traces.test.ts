@@ -14,7 +14,7 @@ beforeAll(async () => {
     common: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collector-token',
-      // Of itself the fleet records nothing; callers decide.
+      // The fleet itself records nothing; callers decide.
       OTEL_TRACES_SAMPLER_ARG: '0',
     },
   });
@@ -38,7 +38,7 @@ const find = (spans: readonly CollectedSpan[], service: string, name: string | R
     (span) => span.service === service && (span.name === name || (name instanceof RegExp && name.test(span.name))),
   );
 
-/** Spans up to the root of the process that the caller called, the span itself first. */
+/** Spans up to the root of the called process, the span itself first. */
 const pathOf = (spans: readonly CollectedSpan[], span: CollectedSpan | undefined): readonly string[] => {
   const path: string[] = [];
   for (let one = span; one !== undefined; one = spans.find(({ spanId }) => spanId === one?.parentId))
@@ -65,7 +65,7 @@ it('a solve is one trace below its caller: gateway, broker, worker, database and
   expect(gateway?.attributes).toMatchObject({ 'http.route': '/api/v1/solve/{slug}' });
   const handling = ['solve-worker: handle solve', 'hps-gateway: request solve', `hps-gateway: ${gateway?.name}`];
   expect(pathOf(spans, find(spans, 'solve-worker', 'handle solve'))).toEqual(handling);
-  // The first solve after the start finds nothing in the caches of the processes.
+  // The first solve after the start finds the caches of the processes empty.
   expect(pathOf(spans, find(spans, 'hps-gateway', 'get'))).toEqual([
     'hps-gateway: get',
     `hps-gateway: ${gateway?.name}`,

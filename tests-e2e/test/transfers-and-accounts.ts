@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { callJson } from '../src/histories/service-call';
 
-/* A transfer notes its stage, and sets the balance of its account, of which a rule decides the fee; a closing deletes its account. */
+/* A transfer records its stage, and sets the balance of its account, for which a rule decides the fee; a closing deletes its account. */
 
 const field = (key: string, type: string) => ({ key, name: key, type });
 const output = (key: string, type: string) => ({ key, type });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 interface Step {
   readonly method: string;
   readonly path: string;
-  /** Name of the variable of the shell that holds the key. */
+  /** Name of the shell variable that holds the key. */
   readonly key: string;
   readonly body: unknown;
   readonly answer: object;
@@ -21,7 +21,7 @@ interface Step {
 
 const page = readFileSync(join(repositoryRoot, 'docs/tutorial.md'), 'utf8');
 
-/** Every `curl` of the page, with the answer that stands below it. */
+/** Every `curl` of the page, with the answer below it. */
 const steps: readonly Step[] = [...page.matchAll(/```sh\n(curl(?:(?!```)[^])*)```\n\n```json\n([^]*?)\n```/g)].map(
   ([, command = '', answer = '']) => {
     const [, path = ''] = /"\$URL(\/[^"]+)"/.exec(command) ?? [];
@@ -32,7 +32,7 @@ const steps: readonly Step[] = [...page.matchAll(/```sh\n(curl(?:(?!```)[^])*)``
   },
 );
 
-/** The status that the API describes for such an answer. */
+/** The status that the API documents for such an answer. */
 const statusOf = ({ method, path, answer }: Step): number | undefined => {
   if ('code' in answer) return errorCodes[answer.code as ErrorCode].status;
   const isCalled = (template: string): boolean => new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);

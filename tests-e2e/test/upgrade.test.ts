@@ -6,14 +6,14 @@ import { type Call, callWith, repositoryRoot } from './fleet-under-test';
 import { buildRelease, findPreviousRelease } from './previous-release';
 
 /*
- * An upgrade as a cluster makes it: the new schema first, while the services of the previous release go on; then services of both releases beside each
- * other, on the same topics, cache and database; then the new ones alone.
+ * An upgrade in the order of a cluster: first the new schema, while the services of the previous release continue; then services of both releases
+ * side by side, on the same topics, cache and database; then only the new ones.
  */
 
 const SECONDS = 1_000;
 const previous = findPreviousRelease();
 
-/** One of each kind of request that services answer together; `run` makes what it names new. */
+/** One of each kind of request that services answer together; `run` makes its names unique. */
 const askEverything = async (call: Call, run: string): Promise<void> => {
   const parcel = { destination: { country: 'DE' }, weight: 2.4, express: false };
   expect(await call('POST', '/api/v1/solve/shipping-price', parcel)).toMatchObject({ status: 200 });

@@ -4,7 +4,7 @@ import baseVariant from '@jitl/quickjs-wasmfile-release-sync';
 import moduleLoader from '@jitl/quickjs-wasmfile-release-sync/emscripten-module';
 import { newQuickJSWASMModuleFromVariant } from 'quickjs-emscripten-core';
 
-/** One run, as the bare pool sends it. */
+/** One run, in the form that the bare pool sends. */
 export interface BareJob {
   readonly code: string;
   /** JSON text. */
@@ -12,13 +12,14 @@ export interface BareJob {
 }
 
 /*
- * A thread that runs each text of code in a fresh runtime and context of the same engine, with the same limits and the same priority, and answers the
- * JSON text of its outputs: what nobody who wants a context for each run can do without. Nothing else: no random numbers of its own, no promises, no reasons of errors.
+ * A thread that runs each text of code in a fresh runtime and context of the same engine, with the same limits and the same priority, and answers
+ * the JSON text of its outputs: the minimum for a separate context per run. Nothing else: no random numbers of its own, no promises, no reasons
+ * of errors.
  */
 
 const LIMITS = { memoryLimitBytes: 33_554_432, maxStackSizeBytes: 262_144, interruptHandler: () => false };
 
-// That of the service's threads, so that whatever else the machine does strikes both alike.
+// The priority of the service's threads, so that other load on the machine affects both alike.
 if (process.platform === 'linux') setPriority(15);
 
 const loader = moduleLoader as typeof moduleLoader & { readonly default?: typeof moduleLoader };

@@ -1,6 +1,6 @@
 import { createLogger, createMetrics, createServiceServer, sendBytes } from '@decision/service-kit';
 
-/** The server of our services with a route that answers at once and looks at nothing. Prints its address. */
+/** The server of our services with a route that answers at once without reading anything. Prints its address. */
 const server = createServiceServer({
   ...{ name: 'bare-echo', version: '0.1.0', host: '127.0.0.1', port: 0 },
   ...{ bodyLimitBytes: 1_000_000, requestTimeoutMs: 60_000, keepAliveMs: 75_000, logRequests: false },

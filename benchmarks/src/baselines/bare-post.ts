@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
-/** The least that a server of Node does for a request with a body: it reads it and answers it. Prints its address and its process id. */
+/** The minimum that a Node server does for a request with a body: it reads the body and answers. Prints its address and its process id. */
 const server = createServer((request, response) => {
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));

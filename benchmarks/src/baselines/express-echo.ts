@@ -1,7 +1,7 @@
 import { type AddressInfo } from 'node:net';
 import express from 'express';
 
-/** A bare Express server that parses a JSON body and answers it; prints its port. */
+/** A bare Express server that parses a JSON body and returns it; prints its port. */
 const app = express();
 app.disable('x-powered-by');
 app.use(express.json());

@@ -3,9 +3,9 @@ import { startChild } from '../child';
 import { type Measurement, summarise } from '../measurement';
 import { createSingleFlightSender } from './single-flight-sender';
 
-/** A bare Kafka echo: this process asks, another answers, sends batched on both sides, nothing else. */
+/** A bare Kafka echo: this process sends requests, another answers, with batched sends on both sides, and nothing else. */
 interface KafkaEcho {
-  /** Keeps `inFlight` requests under way for so long, or fewer where `perSecond` bounds them. */
+  /** Keeps `inFlight` requests in flight for so many seconds, or fewer if `perSecond` limits them. */
   measure(inFlight: number, seconds: number, value: Buffer, perSecond?: number): Promise<Measurement>;
   stop(): Promise<void>;
 }
@@ -89,7 +89,7 @@ const measure = async (
     });
   const loop = async (): Promise<void> => {
     while (performance.now() < endAt) {
-      // Each request has its time by its number, so that all loops together keep the pace.
+      // The time of each request follows from its number, so that all loops together keep the pace.
       const due = startedAt + (turn / load.perSecond) * 1000;
       turn += 1;
       if (due > performance.now()) await new Promise((resolve) => setTimeout(resolve, due - performance.now()));

@@ -4,8 +4,8 @@ import express from 'express';
 import { makeRows, type PriceRow } from '../price-table';
 
 /*
- * A service without this project: the fastest published engine of decision tables within an Express handler, its table compiled once, nothing asked
- * of the caller. Prints its port. The argument says how many rows the table has.
+ * A service without this project: the fastest published engine of decision tables within an Express handler, its table compiled once, without
+ * authentication. Prints its port. The argument is the number of rows of the table.
  */
 
 /** The rows as a decision table of that engine. */

@@ -2,7 +2,7 @@ import { type AddressInfo } from 'node:net';
 import express from 'express';
 import { publishedPricing } from '../flow-of-tables';
 
-/* The flow of three tables in the fastest published engine, within an Express handler that takes lists. Prints its port. */
+/* The flow of three tables in the fastest published engine, within an Express handler that accepts lists. Prints its port. */
 
 const decision = publishedPricing();
 const app = express();

@@ -1,6 +1,6 @@
 import { type Message, type Producer } from 'kafkajs';
 
-/** Sends now if idle, else everything that queued as one batch once the acknowledgement comes: the least that a fair baseline does. */
+/** Sends at once if idle, otherwise the whole queue as one batch when the acknowledgement arrives: the minimum for a fair baseline. */
 export const createSingleFlightSender = (producer: Producer, topic: string): ((message: Message) => void) => {
   let queue: Message[] = [];
   let sending = false;

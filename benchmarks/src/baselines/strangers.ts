@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { measureOpenLoop } from '../open-loop';
 import { tokenOf } from '../person-token';
 
-/** Sends tokens of people whom nobody has seen, so many a second for so many seconds: `strangers.ts URL PER_SECOND SECONDS`. Says what came back. */
+/** Sends tokens of unknown people, at a rate per second for a number of seconds: `strangers.ts URL PER_SECOND SECONDS`. Reports the answers. */
 const [url = '', perSecond, seconds] = process.argv.slice(2);
 
 process.stdout.write('flooding\n');

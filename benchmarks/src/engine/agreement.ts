@@ -8,7 +8,7 @@ interface Comparison {
   readonly inputs: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** On how many inputs the index, or the hand-written lookup, answers otherwise than the scan, which is the reference. */
+/** Number of inputs for which the answer of the index, or of the hand-written lookup, differs from that of the scan, the reference. */
 export const countDisagreements = (table: RuleTable, { indexed, scanned, inputs }: Comparison): number => {
   const lookup = handWritten(table);
   const options = { now: 0 };

@@ -1,6 +1,6 @@
 import { type ConditionCell, type FieldType, type RuleTable } from '@decision/contracts';
 
-/** Code written by hand for one table with known columns: no explanations, no other operators. */
+/** Hand-written code for one table with known columns: no explanations, no other operators. */
 type Lookup = (input: Readonly<Record<string, unknown>>) => number;
 
 interface Column {
@@ -8,7 +8,7 @@ interface Column {
   readonly type: FieldType;
 }
 
-/** A row as bounds and texts; what is blank admits everything. */
+/** A row as bounds and texts; blank cells match everything. */
 interface Row {
   readonly index: number;
   readonly lows: readonly number[];
@@ -16,7 +16,7 @@ interface Row {
   readonly texts: readonly (ReadonlySet<string> | string | undefined)[];
 }
 
-/** Rows by the text of the first column, hashed; the others are compared in turn. Answers the index of the first row that matches, or -1. */
+/** Hashes rows by the text of the first column and compares the others in turn. Answers the index of the first matching row, or -1. */
 export const handWritten = ({ requestSchema, conditions }: RuleTable): Lookup => {
   const columns: readonly Column[] = requestSchema.map(({ key, type }) => ({ key, type }));
   const rows = conditions.map(({ request = {} }, index) => toRow(columns, request, index));

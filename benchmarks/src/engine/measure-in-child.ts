@@ -1,9 +1,12 @@
 import { measureTable, type TableOptions } from './measure-table';
 import { type WorkloadShape } from './workload';
 
-/** Run by itself, so that one table leaves no trace in the times and the memory of the next: shape and options in, a result out, as JSON. */
+/**
+ * Runs in its own process, so that one table does not affect the times and the memory of the next: takes shape and options, prints a result, as
+ * JSON.
+ */
 const main = async ([shape = '', options = '']: readonly string[]): Promise<void> => {
-  // Both come from the process that started this one.
+  // Both come from the parent process.
   const result = await measureTable(JSON.parse(shape) as WorkloadShape, JSON.parse(options) as TableOptions);
   process.stdout.write(JSON.stringify(result));
 };

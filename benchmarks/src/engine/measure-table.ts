@@ -7,15 +7,15 @@ import { measureInRounds, type RoundOptions, type Rounds, type Subject } from '.
 import { countPublishedDisagreements, measurePublished } from './published-engine';
 import { makeWorkload, type Workload, type WorkloadShape } from './workload';
 
-/** Measurements of one table: times in ms an item, sizes in bytes. */
+/** Measurements of one table: times in ms per item, sizes in bytes. */
 export interface TableResult {
   readonly shape: WorkloadShape;
   readonly index: Rounds;
   readonly scan: Rounds;
   readonly handWritten: Rounds;
-  /** The fastest published engine, where it was asked. */
+  /** The fastest published engine, if requested. */
   readonly published: Rounds | undefined;
-  /** An explanation is asked for, and nobody reads why rows lost. */
+  /** An explanation is requested, but the reasons for losing rows are not read. */
   readonly explain: Rounds;
   /** The losing rows of the explanation are read, as objects. */
   readonly explainRead: Rounds;
@@ -27,7 +27,7 @@ export interface TableResult {
   readonly compile: Rounds;
   readonly documentBytes: number;
   readonly compiledBytes: number;
-  /** Inputs on which index, scan and hand-written lookup were compared, and on which they differed. */
+  /** Inputs on which index, scan and hand-written lookup were compared, and those on which they differed. */
   readonly compared: number;
   readonly disagreements: number;
 }
@@ -38,16 +38,19 @@ export interface TableOptions extends RoundOptions {
 
 const OPTIONS = { now: Date.parse('2026-05-13T12:00:00Z') } as const;
 const EXPLAIN = { ...OPTIONS, explain: 'brief' } as const;
-/** A scan may take long for one input alone. */
+/** A scan may take long for a single input. */
 const SCANNED_INPUTS = 16;
 const COMPILE_ROUNDS = 5;
-/** A process that has compiled a hundred rules or so, as a worker soon has: with two, the first calls of the compiler would be half of what is seen. */
+/**
+ * Simulates a process that has compiled about a hundred rules, as a worker soon has: with two, the compiler's first calls would be half of the
+ * result.
+ */
 const COMPILE_WARM_UPS = 12;
-/** Tables from here on take seconds to compile: two rounds, no warming up. */
+/** Tables with at least this many rows take seconds to compile: two rounds, no warm-up. */
 const SLOW_ROWS = 50_000;
-/** That engine scans: of larger tables it would only be waited for. */
+/** That engine scans: larger tables would only cost waiting time. */
 const PUBLISHED_ROWS = 10_000;
-/** It is slower by a hundred times, and a round of it must hold more than one chunk. */
+/** It is a hundred times slower, and its round must contain more than one chunk. */
 const PUBLISHED_PATIENCE = 5;
 /** Memory is measured over at least this many rows, in several copies of a small table. */
 const COPIED_ROWS = 20_000;
@@ -95,7 +98,7 @@ const compileOptions = ({ rows }: WorkloadShape, { milliseconds }: RoundOptions)
     ? { rounds: COMPILE_ROUNDS, warmUps: COMPILE_WARM_UPS, milliseconds }
     : { rounds: 2, warmUps: 0, milliseconds };
 
-/** The last answer: results must go somewhere, or the calls could be left out. */
+/** The last answer: results must be used, or the calls could be optimised away. */
 let last: unknown;
 
 const evaluations = ({ table, inputs }: Workload, indexed: CompiledRule, scanned: CompiledRule): readonly Subject[] => {
@@ -119,7 +122,7 @@ const lostRows = (rule: CompiledRule, input: Workload['inputs'][number]): unknow
   return outcome.ok ? outcome.explanation?.lost : outcome;
 };
 
-/** The last character of an explanation's text: reading it puts a text of many pieces together, as whoever sends it must. */
+/** The last character of an explanation's text: reading it joins a text of many pieces, as its sender must. */
 const textOf = (
   rule: CompiledRule,
   input: Workload['inputs'][number],
@@ -139,5 +142,5 @@ const preparations = (text: string): readonly Subject[] => {
   ]; // prettier-ignore
 };
 
-/** Only so that nothing measured can be optimised away. */
+/** Only prevents measured work from being optimised away. */
 export const lastAnswer = (): unknown => last;

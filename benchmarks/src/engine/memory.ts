@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Bytes that a value keeps alive, typed arrays included: of several values, the mean. The process must run with `--expose-gc`. */
+/** Bytes that a value keeps alive, including typed arrays: the mean over several values. The process must run with `--expose-gc`. */
 export const retainedBytes = async (make: () => unknown, copies: number): Promise<number> => {
   const kept: unknown[] = Array.from({ length: copies }, () => undefined);
   const before = await usedBytes();
   for (let copy = 0; copy < copies; copy += 1) kept[copy] = make();
   const after = await usedBytes();
-  kept.length = 0; // until here they are alive
+  kept.length = 0; // kept alive until here
   return (after - before) / copies;
 };
 

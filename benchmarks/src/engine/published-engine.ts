@@ -3,14 +3,14 @@ import { type ZenDecision, ZenEngine } from '@gorules/zen-engine';
 import { type Workload } from './workload';
 import { type RoundOptions, type Rounds, summarise } from './rounds';
 
-/** Items that are given to the engine before any is waited for. */
+/** Items passed to the engine before any result is awaited. */
 const CHUNK = 256;
 const COMPARED = 64;
 
 /** The fastest published engine of decision tables on the same table, called from the same process. */
 const publishedEngine = (table: RuleTable): ZenDecision => new ZenEngine().createDecision(toDecision(table));
 
-/** Milliseconds of processor time an item; that engine's own threads count as well. */
+/** Milliseconds of processor time per item, including that engine's own threads. */
 export const measurePublished = async (
   { table, inputs }: Workload,
   { rounds, warmUps, milliseconds }: RoundOptions,
@@ -24,12 +24,12 @@ export const measurePublished = async (
   return summarise(times);
 };
 
-/** The part of that engine's answer that is read here: the output of the table is the number of its row. */
+/** The part of that engine's answer that is needed here: the output of the table is the number of its row. */
 interface PublishedAnswer {
   readonly result: { readonly rate?: number } | null;
 }
 
-/** How many of the first inputs that engine answers with another row than `rowOf` says. */
+/** How many of the first inputs that engine answers with a row other than `rowOf`. */
 export const countPublishedDisagreements = async (
   { table, inputs }: Workload,
   rowOf: (input: Workload['inputs'][number]) => number,

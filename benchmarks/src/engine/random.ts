@@ -1,7 +1,7 @@
-/** Numbers from 0 to 1 that a seed determines, well enough spread for tables to measure. */
+/** Seeded random numbers from 0 to 1, spread well enough for benchmark tables. */
 export type Random = () => number;
 
-/** After Marsaglia's xorshift, with a mixed start so that neighbouring seeds differ. */
+/** Marsaglia's xorshift, with a mixed start so that neighbouring seeds differ. */
 export const randomFrom = (seed: number): Random => {
   let state = (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ 0xc2b2ae35) | 1;
   return () => {

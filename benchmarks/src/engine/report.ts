@@ -6,7 +6,7 @@ const HEAD = [
   'compile / parse', 'compiled / document',
 ]; // prettier-ignore
 
-/** The results as markdown tables, with what the noise was. */
+/** The results as markdown tables, with their noise. */
 export const reportOf = (results: readonly TableResult[]): string =>
   [
     ...[noiseOf(results), '', ...tableOf(HEAD, results.map(rowOf))],
@@ -24,7 +24,7 @@ const nameOf = ({ shape: { rows, columns, blanks, led } }: TableResult): string 
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-/** Thousands of items a second, from ms an item. */
+/** Thousands of items per second, from ms per item. */
 const rate = ({ median }: Rounds): string =>
   median > 0.1 ? (1 / median).toFixed(1) : Math.round(1 / median).toLocaleString('en');
 const ratio = (a: number, b: number, digits = 2): string => (a / b).toFixed(digits);
@@ -60,7 +60,7 @@ export const rowOf = (result: TableResult): string => {
 
 const EXPLANATION_HEAD = ['table', 'evaluation, µs', 'explained, µs', 'in evaluations', 'by JSON.stringify'];
 
-/** Microseconds of an evaluation and of one with its explanation as text, and what the latter is in evaluations. */
+/** Microseconds of an evaluation and of one with its explanation as text, and the ratio of the two. */
 const explanationOf = (result: TableResult): string => {
   const { index, explainText, explainStringify } = result;
   return row([
@@ -82,7 +82,7 @@ const noiseOf = (results: readonly TableResult[]): string => {
 const GROWN_FROM = 1_000;
 const GROWN_TO = 100_000;
 
-/** How much longer one evaluation takes in the large table than in the small one of the same kind. */
+/** How much longer one evaluation takes in the large table than in the small table of the same kind. */
 const growthOf = (results: readonly TableResult[]): readonly string[] => {
   const grown = results.flatMap((large) => {
     const small = results.find(

@@ -1,11 +1,11 @@
 /** Summary of several rounds of one measurement. */
 export interface Rounds {
   readonly median: number;
-  /** The distance of the quartiles, as a share of the median. */
+  /** Interquartile range, as a share of the median. */
   readonly spread: number;
 }
 
-/** Something to be measured: one call does a known amount of work. */
+/** A subject of measurement: one call does a known amount of work. */
 export interface Subject {
   readonly name: string;
   readonly run: () => void;
@@ -21,13 +21,16 @@ export const summarise = (values: readonly number[]): Rounds => {
 
 export interface RoundOptions {
   readonly rounds: number;
-  /** Rounds before those that count: code is compiled, and compiled again when a later subject has shown it something new. */
+  /** Rounds before the measured ones: code is compiled, and compiled again after a later subject has brought in new shapes. */
   readonly warmUps: number;
-  /** How long each subject runs in each round, ms; one call may take longer. */
+  /** How long each subject runs in each round, ms; a single call may take longer. */
   readonly milliseconds: number;
 }
 
-/** Milliseconds of processor time an item, by name. Every subject runs in every round, so that what else the machine does strikes all of them alike. */
+/**
+ * Milliseconds of processor time per item, by name. Every subject runs in every round, so that other load on the machine affects all of them
+ * alike.
+ */
 export const measureInRounds = (
   subjects: readonly Subject[],
   { rounds, warmUps, milliseconds }: RoundOptions,
@@ -41,7 +44,7 @@ export const measureInRounds = (
   return new Map([...seen].map(([name, times]) => [name, summarise(times)]));
 };
 
-/** Processor time and not that of the clock, which also counts what others do on a shared machine. */
+/** Processor time instead of wall time, which includes the load of others on a shared machine. */
 const timePerItem = (subject: Subject, milliseconds: number): number => {
   settle(subject, milliseconds);
   const { run, items } = subject;
@@ -56,7 +59,7 @@ const timePerItem = (subject: Subject, milliseconds: number): number => {
   return elapsed / (calls * items);
 };
 
-/** Runs the subject until what the one before left in the caches is replaced. */
+/** Runs the subject until it has replaced the previous subject's cache contents. */
 const settle = ({ run }: Subject, milliseconds: number): void => {
   const until = processorTime() + milliseconds / 2;
   do run();

@@ -1,7 +1,7 @@
 import { type ConditionCell, type FieldType, type RuleTable } from '@decision/contracts';
 import { pick, type Random, randomFrom, times } from './random';
 
-/** A table to measure and inputs to ask it with. */
+/** A table to measure, and its inputs. */
 export interface Workload {
   readonly table: RuleTable;
   readonly inputs: readonly Readonly<Record<string, unknown>>[];
@@ -10,14 +10,14 @@ export interface Workload {
 export interface WorkloadShape {
   readonly rows: number;
   readonly columns: number;
-  /** Share of blank cells, but for the first column of a table led by equality. */
+  /** Share of blank cells, except for the first column of a table led by equality. */
   readonly blanks: number;
-  /** Whether each row asks the first column for one value; other columns are of mixed operators in any case. */
+  /** Whether each row tests the first column for one value; other columns always have mixed operators. */
   readonly led: boolean;
 }
 
 const INPUTS = 1_024;
-/** Share of inputs that are made to match a row; the others are random. */
+/** Share of inputs made to match a row; the others are random. */
 const HITS = 0.8;
 const START = Date.parse('2020-01-01');
 const DAYS = 3_650;

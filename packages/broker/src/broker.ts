@@ -29,25 +29,28 @@ export interface Broker {
   /** Problems of topics, as sentences; empty when there are none. Throws `ServiceError` broker_unavailable. */
   checkTopics(expectations: readonly TopicExpectation[]): Promise<readonly TopicProblem[]>;
   /**
-   * How many members a consumer group has, those that died and have not been missed yet included. Answers within 5 seconds. Throws
+   * Number of members of a consumer group, including dead ones that the broker has not noticed yet. Answers within 5 seconds. Throws
    * `ServiceError` broker_unavailable.
    */
   countMembers(group: ConsumerGroupKey): Promise<number>;
-  /** Looks at topics until they fit, and says in the log what does not. It is stopped with the broker. */
+  /** Checks topics until they fit, and logs their problems. It is stopped with the broker. */
   watchTopics(expectations: readonly TopicExpectation[]): TopicWatch;
   /** Creates the catalogue's topics that do not exist; others are left alone. Throws `ServiceError` broker_unavailable. */
   ensureTopics(plan: PartitionPlan, options?: EnsureTopicsOptions): Promise<EnsuredTopics>;
-  /** What {@link ensureTopics} would create, and how what exists, brokers too, differs from it. Changes nothing. Throws `ServiceError` broker_unavailable. */
+  /**
+   * What {@link ensureTopics} would create, and how existing topics and the brokers differ from the plan. Changes nothing. Throws `ServiceError`
+   * broker_unavailable.
+   */
   planTopics(plan: PartitionPlan, options?: EnsureTopicsOptions): Promise<ClusterPlan>;
-  /** Has something stopped with the broker. */
+  /** Stops the part together with the broker. */
   adopt(part: { stop(): Promise<void> }): void;
-  /** Stops everything that was made with this broker, the newest first. Idempotent. */
+  /** Stops everything that was made with this broker, newest first. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Makes a broker; nothing is connected until one of its parts is started. Throws `ServiceError` internal_error where another version of the client
- * library is installed than the one that this package relies on.
+ * Makes a broker; nothing is connected until one of its parts is started. Throws `ServiceError` internal_error if the installed version of the
+ * client library is not the one that this package relies on.
  */
 export const createBroker = (settings: BrokerSettings, log: BrokerLog): Broker => {
   changeLibrary();

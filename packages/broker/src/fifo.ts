@@ -1,9 +1,9 @@
-/** A first-in, first-out queue. Adding, looking and removing take the same time however long it is. */
+/** A first-in, first-out queue. Adding, peeking and removing take constant time at any length. */
 export class Fifo<T> {
   private items: (T | undefined)[];
   private head = 0;
 
-  /** The items become its own. */
+  /** The queue takes ownership of the items. */
   constructor(items: T[] = []) {
     this.items = items;
   }

@@ -3,7 +3,7 @@ import { endWith, formatTraceparent, type Span, tracer } from '@decision/tracing
 
 type Traceable = Pick<SolutionRequestEnvelope, 'kind' | 'traceparent' | 'origin'>;
 
-/** Sends a request in a span that ends with its answer; what answers it stands below that span. */
+/** Sends a request in a span that ends with its answer; the spans of the answering side are its children. */
 export const tracedRequest = <E extends Traceable>(
   envelope: E,
   send: (envelope: E) => Promise<Buffer>,
@@ -13,7 +13,7 @@ export const tracedRequest = <E extends Traceable>(
   return endWith(span, send({ ...envelope, traceparent: formatTraceparent(span.context) }));
 };
 
-/** Handles a request in a span, which is the current one meanwhile. `waitedMs` is how long the request has waited in this process. */
+/** Handles a request in a span, which is current meanwhile. `waitedMs` is how long the request has waited in this process. */
 export const tracedHandling = (
   envelope: SolutionRequestEnvelope,
   waitedMs: number,
@@ -27,7 +27,7 @@ export const tracedHandling = (
   return endWith(span, tracer()?.within(span, handled) ?? handled());
 };
 
-/** Undefined where the trace of the request is not recorded. */
+/** Undefined if the trace of the request is not recorded. */
 const beginSpan = (
   verb: string,
   kind: 'client' | 'server',

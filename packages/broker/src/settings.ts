@@ -2,23 +2,23 @@ import { hostname } from 'node:os';
 import { type TopicKey, topics } from '@decision/contracts';
 import type { BackOffBounds } from '@decision/waiting';
 
-/** Between attempts to connect or join, so that a broker that comes back is found within two seconds. */
+/** Between attempts to connect or join, so that a returning broker is found within two seconds. */
 export const DEFAULT_RETRY: BackOffBounds = { initialMs: 100, maxMs: 2_000 };
 
-/** How a client proves and checks identity on a TLS connection. An empty object means TLS with the system's authorities. */
+/** How a client proves its identity and checks the broker's on a TLS connection. An empty object means TLS with the system's authorities. */
 export interface TlsSettings {
   /** Authorities that may have signed the broker's certificate, PEM. Default: those of the system. */
   readonly ca?: string;
   /** Certificate and private key of this client, PEM; both or neither. */
   readonly cert?: string;
   readonly key?: string;
-  /** Name that the broker's certificate must carry where it differs from the address. */
+  /** Name that the broker's certificate must carry if it differs from the address. */
   readonly serverName?: string;
   /** Whether an unknown authority is refused. Default true; false only for tests. */
   readonly rejectUnauthorized?: boolean;
 }
 
-/** Gives the token to prove identity with now; called for each connection, so it keeps tokens until they are near their end. */
+/** Provides the current token of this client; called for each connection, so it caches tokens until shortly before they expire. */
 export type TokenSource = () => Promise<string>;
 
 /** How a client proves who it is to the broker. */
@@ -29,23 +29,23 @@ export type SaslSettings =
       readonly password: string;
     }
   | {
-      /** Both send a bearer token; they differ in where it comes from. */
+      /** Both send a bearer token; they differ in its source. */
       readonly mechanism: 'oauthbearer' | 'aws-iam';
       readonly token: TokenSource;
     };
 
 /** Address of the broker and naming of its topics and groups. */
 export interface BrokerSettings {
-  /** Addresses, `host:port`, tried in turn until one answers; the others are learned from it. */
+  /** Addresses, `host:port`, tried in turn until one answers; it reports the others. */
   readonly brokers: readonly string[];
   /** Name of this process in the broker's logs and quotas. */
   readonly clientId: string;
   /**
-   * What stays the same when this process is started again, and no two live processes share, for instance the address that it listens on: Kafka's
-   * static members have such an id. A process removes from its groups whoever had its id before, so that the groups do not wait for the dead.
+   * An id that survives restarts of this process and that no two live processes share, for instance the address it listens on; used like the id
+   * of a static Kafka member. A process removes previous holders of its id from its groups, so that the groups do not wait for the dead.
    */
   readonly instanceId?: string;
-  /** Put in front of every topic and consumer group; may be empty. */
+  /** Prefix of every topic and consumer group; may be empty. */
   readonly topicPrefix: string;
   /** Largest message by topic, bytes. Default: those of the catalogue. */
   readonly messageBytes?: Readonly<Partial<Record<TopicKey, number>>>;
@@ -55,7 +55,7 @@ export interface BrokerSettings {
   readonly sasl?: SaslSettings;
 }
 
-/** Largest message that a topic takes, bytes. */
+/** Largest message of a topic, bytes. */
 export const messageBytesOf = ({ messageBytes }: Pick<BrokerSettings, 'messageBytes'>, topic: TopicKey): number =>
   messageBytes?.[topic] ?? topics[topic].maxMessageBytes;
 
@@ -72,8 +72,8 @@ export const clientName = ({ clientId, instanceId }: Pick<BrokerSettings, 'clien
   instanceId === undefined ? clientId : `${clientId}@${instanceId}`;
 
 /**
- * The {@link BrokerSettings.instanceId} of a process that listens on an address of its own. None where any free port is taken (0), because the next
- * process would not take the same. For processes that listen before they join a group.
+ * The {@link BrokerSettings.instanceId} of a process that listens on its own address. Undefined for port 0 (any free port), because the next
+ * process would get another one. For processes that listen before they join a group.
  */
 export const instanceIdOf = ({
   host,

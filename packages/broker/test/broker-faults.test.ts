@@ -31,7 +31,7 @@ describe('a broker with faults', () => {
   const ask = (requester: TestRequester, text: string, deadlineInMs?: number): Promise<Buffer> =>
     requester.request(envelope(deadlineInMs), Buffer.from(text));
 
-  /** Asks until an answer comes. */
+  /** Repeats a request until it is answered. */
   const askUntilAnswered = (requester: TestRequester): Promise<void> =>
     waitUntil('requests are answered again', () =>
       ask(requester, 'again', 5_000).then(
@@ -58,7 +58,7 @@ describe('a broker with faults', () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     await startResponder(broker, { handle: (_head, payload) => held.then(() => payload) });
-    // At their deadline they would fail with another code, long after this test has been given up.
+    // At their deadline they would fail with another code, long after the timeout of this test.
     const inFlight = Array.from({ length: 50 }, () => errorCodeOf(ask(requester, 'held', 600_000)));
     await waitUntil('they are in flight', () => requester.count('sent') > 0);
     await own.control.kill();

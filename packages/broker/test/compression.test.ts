@@ -37,7 +37,7 @@ it.each(['zstd', 'lz4', 'gzip', 'uncompressed'])(
     ]);
     const responder = await startResponder(broker);
     const requester = await startRequester(broker);
-    // Small ones in one batch, and one that is large enough to be compressed and inflated off the event loop.
+    // Small ones in one batch, and one large enough to be compressed and inflated off the event loop.
     const payloads = [...Array.from({ length: 20 }, (_, index) => `request ${index}`), 'x{"income":1}'.repeat(30_000)];
     const answers = await Promise.all(payloads.map((text) => requester.request(envelope(), Buffer.from(text))));
     expect(answers.map(String)).toEqual(payloads);

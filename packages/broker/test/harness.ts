@@ -16,7 +16,7 @@ import {
   type ResponderOptions,
 } from '../src';
 
-/** How long a test waits for something that comes in milliseconds on an idle machine. */
+/** How long a test waits for an event that takes milliseconds on an idle machine. */
 export const PATIENCE_MS = 100_000;
 
 export const silentLog: BrokerLog = {
@@ -31,10 +31,10 @@ export const testBroker = (label: string, address = testStack().mqBrokers, log =
   createBroker({ brokers: [address], clientId: label, topicPrefix: `${label}-${randomUUID().slice(0, 8)}.` }, log);
 
 interface TestBrokerOptions {
-  /** Asked before each test. Default: the shared test servers. */
+  /** Called before each test. Default: the shared test servers. */
   readonly address?: () => string;
   readonly log?: BrokerLog;
-  /** Topics that are created. Default: those of requests and answers. */
+  /** Topics to create. Default: those of requests and answers. */
   readonly topics?: readonly TopicKey[];
 }
 
@@ -55,14 +55,14 @@ export const withBroker = (
   afterEach(() => broker?.close());
 };
 
-/** Another client of the same topics, as another process would be. It is closed with the first. */
+/** Another client of the same topics, like another process. It is closed with the first. */
 export const anotherClient = (broker: Broker, log = silentLog): Broker => {
   const other = createBroker(broker.settings, log);
   broker.adopt({ stop: () => other.close() });
   return other;
 };
 
-/** Waits until a condition holds; fails with the description given when it takes too long. */
+/** Waits until a condition holds; fails with the given description if it takes too long. */
 export const waitUntil = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
   const end = Date.now() + PATIENCE_MS;
   while (!(await condition())) {
@@ -71,7 +71,7 @@ export const waitUntil = async (what: string, condition: () => boolean | Promise
   }
 };
 
-/** An envelope whose deadline lies so far ahead. */
+/** An envelope whose deadline is the given time ahead. */
 export const envelope = (deadlineInMs = PATIENCE_MS): RequestEnvelope => ({
   deadline: Date.now() + deadlineInMs,
   kind: 'solve',
@@ -95,7 +95,7 @@ export const serviceErrorOf = async (work: Promise<unknown>): Promise<ServiceErr
   throw new Error('It was not rejected with a service error.', { cause: outcome });
 };
 
-/** A requester and what it has told. */
+/** A requester and its recorded events. */
 export interface TestRequester extends Requester {
   readonly events: RequesterEvent[];
   count(type: RequesterEvent['type']): number;
@@ -130,7 +130,7 @@ export const startRequester = async (
   };
 };
 
-/** The answer to a payload that a slow machine may be too slow for at first: it is sent again while there is no broker, ten times. */
+/** The answer to a payload; a slow machine may fail to answer at first, so the request is sent again while there is no broker, ten times. */
 export const answerTo = async (requester: Requester, payload: Buffer): Promise<Buffer> => {
   for (let attempt = 1; ; attempt += 1) {
     await waitUntil('the requester is ready', () => requester.status().ready);
@@ -143,13 +143,13 @@ export const answerTo = async (requester: Requester, payload: Buffer): Promise<B
   }
 };
 
-/** A responder and what it has told. */
+/** A responder and its recorded events. */
 export interface TestResponder extends Responder {
   readonly events: ResponderEvent[];
   count(type: ResponderEvent['type']): number;
 }
 
-/** A started responder that echoes unless told otherwise, and owns partitions unless `untilReady` is false. */
+/** A started responder that echoes by default, and owns partitions unless `untilReady` is false. */
 export const startResponder = async (
   broker: Broker,
   options: Partial<ResponderOptions> = {},
@@ -181,10 +181,7 @@ export const startResponder = async (
   };
 };
 
-/**
- * Creates the two topics of requests and answers, with few partitions, and waits until they can be written to. A broker that is
- * too slow for one attempt is asked again.
- */
+/** Creates the two topics of requests and answers, with few partitions, and waits until they are writable. A slow broker gets several attempts. */
 export const createTestTopics = (
   broker: Broker,
   topics: readonly TopicKey[] = ['solution', 'solutionResponse'],

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createBroker, createResponder } from '../src';
 
 /**
- * A worker in a process of its own. It prints `loaded`, waits for a line on its standard input, and prints `ready` when it owns
- * partitions and `handling` when it has a request. Arguments: address, topic prefix, and when it dies. The test kills it `before`
- * it has answered, or `patiently`: it would be missed only after minutes. It kills itself `after` its answer of so many bytes
- * is stored, which is before it commits, or `of poison`. All but the first have an instance id, by which another can succeed them.
+ * A worker in its own process. It prints `loaded`, waits for a line on its standard input, and prints `ready` when it owns partitions and
+ * `handling` when it has a request. Arguments: address, topic prefix, and when it dies. The test kills it `before` it has answered, or
+ * `patiently`: then its group would notice only after minutes. It kills itself `after` its answer of so many bytes is stored, which is before it
+ * commits, or `of poison`. All but the first have an instance id, with which another process can succeed them.
  */
 const ANSWER_BYTES = 10_000;
 
@@ -27,7 +27,7 @@ const main = async ([address = '', topicPrefix = '', when = '']: readonly string
       return when === 'before' ? new Promise(ignore) : payload;
     },
     onEvent: (event) => {
-      // It also sends signals to rejoin, which are small.
+      // It also sends rejoin signals, which are small.
       const isStored = event.type === 'sent' && event.bytes >= ANSWER_BYTES;
       if (when === 'after' && isStored) process.kill(process.pid, 'SIGKILL');
     },

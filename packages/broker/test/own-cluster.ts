@@ -9,7 +9,7 @@ import { plainClient } from './stored-messages';
 
 const DOWNLOADS = resolve(__dirname, '../../../.local/downloads');
 
-/** Starts three brokers that one test file has to itself, in a directory of their own. */
+/** Starts three brokers for one test file, in a directory of their own. */
 export const startOwnCluster = async (): Promise<RunningCluster> => {
   const directory = await mkdtemp(join(tmpdir(), 'broker-cluster-'));
   const cluster = await startBrokerCluster({ directory, downloads: DOWNLOADS, durable: false });
@@ -34,14 +34,14 @@ export interface Placement {
   readonly inSync: readonly number[];
 }
 
-/** Administration of a topic past the code under test. */
+/** Administration of a topic that bypasses the code under test. */
 export interface TopicOnlooker {
   placements(): Promise<readonly Placement[]>;
-  /** Has a partition led by its other broker: it is moved off the one that leads it. Resolves when it is. */
+  /** Moves a partition off its leader, so that its other broker leads it. Resolves when done. */
   moveLeader(partition: number, to: readonly number[]): Promise<void>;
-  /** The same for many partitions in one request, without waiting. */
+  /** Moves many partitions in one request, without waiting. */
   beginMoves(moves: readonly Pick<Placement, 'partition' | 'replicas'>[]): Promise<void>;
-  /** Resolves when every partition has the given number of copies that hold everything. */
+  /** Resolves when every partition has the given number of in-sync copies. */
   inSync(copies: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export const watchTopic = async (broker: Broker, topic: string): Promise<TopicOn
     beginMoves,
     inSync: (copies) =>
       waitUntil(`${copies} copies are in sync`, async () => {
-        const found = await placements().catch(() => []); // a broker that has just come back
+        const found = await placements().catch(() => []); // a broker that has just restarted
         return found.length > 0 && found.every(({ inSync }) => inSync.length === copies);
       }),
     moveLeader: async (partition, to) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type BrokerAccess, type SecureBrokers, type ServerControl, startStack } from '@decision/local-stack';
 
-/** A broker that one test file has to itself, to kill and to freeze. */
+/** A broker of one test file, to kill and to freeze. */
 export interface OwnBroker {
   /** `host:port`, the same after a restart. */
   readonly address: string;
@@ -14,7 +14,7 @@ export interface OwnBroker {
 
 const DOWNLOADS = resolve(__dirname, '../../../.local/downloads');
 
-/** Starts a broker in a directory of its own; with listeners that ask for an account where one is given. */
+/** Starts a broker in a directory of its own; with listeners that require an account if one is given. */
 export const startOwnBroker = async (brokerAccess?: BrokerAccess): Promise<OwnBroker> => {
   const directory = await mkdtemp(join(tmpdir(), 'broker-test-'));
   const stack = await startStack({

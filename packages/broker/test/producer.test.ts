@@ -144,7 +144,7 @@ describe('a producer', () => {
   it('is not connected while a topic that it needs is missing, and says so', async () => {
     const bare = testBroker('bare');
     const producer = bare.createProducer({ topics: ['solution'] });
-    producer.connect().catch(() => undefined); // it waits no longer than ten seconds; the attempts go on
+    producer.connect().catch(() => undefined); // it waits at most ten seconds; the attempts continue
     const name = topicName(bare.settings.topicPrefix, 'solution');
     await waitUntil('the reason is known', () => producer.reason()?.includes(name) === true);
     expect(producer.reason()).toContain('does not exist');

@@ -14,11 +14,11 @@ import { plainClient } from './stored-messages';
 
 jest.setTimeout(240_000);
 
-/** Questions that are asked without a break until told to stop. */
+/** Requests sent continuously until stopped. */
 interface Asking {
-  /** Resolves when twenty more than now have been answered. */
+  /** Resolves when twenty more have been answered. */
   goesOn(): Promise<void>;
-  /** Rejects unless every answer was the question. */
+  /** Rejects unless every answer equalled its request. */
   stop(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ describe('a group of requesters', () => {
       const rebalances = one.events.slice(eventsBefore[index]).flatMap((e) => (e.type === 'rebalanced' ? [e] : []));
       const lost = rebalances.reduce((sum, { lost: count }) => sum + count, 0);
       const gained = rebalances.reduce((sum, { gained: count }) => sum + count, 0);
-      // Eight become five or six and eight again; an assignment that is not sticky moves most of them both times.
+      // Eight become five or six and eight again; a non-sticky assignment moves most of them both times.
       expect(lost).toBeLessThanOrEqual(3);
       expect(gained).toBe(lost);
     });
@@ -131,7 +131,7 @@ describe('a group of requesters', () => {
     const first = await startRequester(broker);
     const texts = Array.from({ length: 40 }, (_, index) => `held ${index}`);
     const answers = texts.map((text) => first.request(envelope(), Buffer.from(text)));
-    // Enough newcomers to take some of the four partitions on which the answers are awaited.
+    // Enough newcomers to take some of the four partitions on which answers are awaited.
     const newcomers = await Promise.all(Array.from({ length: 7 }, () => startRequester(anotherClient(broker))));
     await waitUntil('requests were sent again', () => first.count('requests_resent') > 0);
     release();
@@ -161,7 +161,7 @@ describe('a group of responders', () => {
     expect(requester.count('request_expired')).toBe(0);
   });
 
-  /** Requests on the topic that are not committed. */
+  /** Uncommitted requests on the topic. */
   const unfinishedOf = async (admin: ReturnType<ReturnType<typeof plainClient>['admin']>): Promise<number> => {
     const [solution] = await admin.fetchOffsets({ groupId: `${broker.settings.topicPrefix}generic-workers` });
     const ends = await admin.fetchTopicOffsets(topicName(broker.settings.topicPrefix, 'solution'));

@@ -51,14 +51,14 @@ describe('requests and answers', () => {
     ]);
   });
 
-  // A broker that took too long for one request has been left; the next test is not about that.
+  // The client has left a broker that took too long for one request; the next test is not about that.
   beforeEach(() => waitUntil('the requester is ready', () => requester.status().ready));
   afterAll(() => broker.close());
 
   const ask = (text: string, deadlineInMs?: number): Promise<Buffer> =>
     requester.request(envelope(deadlineInMs), Buffer.from(text));
 
-  /** What a request without promises is told, once a moment has passed in which it could have been told more. */
+  /** Settlements of a request without promises, after a pause in which further ones could have arrived. */
   const submit = async (text: string, deadlineInMs?: number): Promise<readonly unknown[]> => {
     const told: unknown[] = [];
     const settled = (error: ServiceError | undefined, answer: Buffer): void => {

@@ -20,7 +20,7 @@ const CLIENT = { clientId: 'gateway', clientSecret: 'whisper-77aa' };
 
 const ACCOUNT_PATH = '/computeMetadata/v1/instance/service-accounts/default';
 
-/** A token that the broker takes, because it has been told to look at no signature. */
+/** A token that the broker accepts, because it is configured not to check signatures. */
 const unsignedToken = (seconds: number): string => {
   const part = (fields: object): string => Buffer.from(JSON.stringify(fields)).toString('base64url');
   const now = Math.floor(Date.now() / 1_000);
@@ -71,7 +71,7 @@ describe('a broker that asks who is there', () => {
     for (const secret of [ACCOUNT.password, CLIENT.clientSecret]) expect(told).not.toContain(secret);
   };
 
-  /** Waits until a requester says, for such a reason, that it is not ready. Returns all that was said and logged. */
+  /** Waits until a requester is not ready for a matching reason. Returns all its reasons and log lines. */
   const refused = async (broker: Broker, why: RegExp): Promise<string> => {
     const requester = await startRequester(broker, {}, false);
     await waitUntil(`it says ${String(why)}`, () => why.test(requester.status().reason ?? ''));
@@ -133,7 +133,7 @@ describe('a broker that asks who is there', () => {
     endpoint.answer(200, 'solver@project.iam.gserviceaccount.com', `${ACCOUNT_PATH}/email`);
     const sasl = { mechanism: 'oauthbearer', token: gcpTokens(new URL(endpoint.url).host) } as const;
     const before = endpoint.asked.length;
-    // The embedded broker reads unsigned tokens alone.
+    // The embedded broker accepts only unsigned tokens.
     const said = await refused(open(secure().saslTls, { tls: tls(), sasl }), /authentication failed|SASL/i);
     expect(said).not.toContain(Buffer.from('ya29.murmur-31d0').toString('base64url'));
     expect(

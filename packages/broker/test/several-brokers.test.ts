@@ -8,7 +8,7 @@ import { storedMessages } from './stored-messages';
 jest.setTimeout(180_000);
 
 const BURST = 5;
-/** Between two bursts of a lane, ms: enough load that every batch goes to several brokers, little enough to read it all back. */
+/** Time between two bursts of a lane, ms: enough load for every batch to go to several brokers, little enough to read everything back. */
 const PAUSE_MS = 100;
 
 const numberIn = (text: string): number => Number(text.split(' ')[1]);
@@ -17,7 +17,7 @@ describe('a producer on several brokers', () => {
   let cluster: RunningCluster;
   let broker: Broker;
   let onlooker: TopicOnlooker;
-  /** Cleared when a test ends, however it ends. */
+  /** Cleared when a test ends, by success or failure. */
   let going: boolean;
 
   beforeAll(async () => {
@@ -55,14 +55,14 @@ describe('a producer on several brokers', () => {
     const away = placements.find(({ leader }) => leader !== home?.leader);
     if (home === undefined || away === undefined) throw new Error('One broker leads all partitions.');
     const third = [1, 2, 3].find((id) => id !== home.leader && id !== away.leader) ?? 0;
-    // The producer still believes the old leader, which refuses; the new one has taken the other partition's messages by then.
+    // The producer still believes in the old leader, which refuses; by then the new leader has stored the other partition's messages.
     await onlooker.moveLeader(away.partition, [home.leader, third]);
     await Promise.all([send(home.partition, 'stayed'), send(away.partition, 'moved')]);
     const stored = (await storedMessages(broker, 'solution')).map(({ value }) => value);
     expect([...new Set(stored)].sort()).toEqual(
       ['moved', 'stayed', ...placements.map(({ partition }) => `before ${partition}`)].sort(),
     );
-    // Whatever the library has tried, its session is not used again, and a second copy has been told of.
+    // Whatever the library has tried, its session is not used again, and the possible second copies have been reported.
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['messages_repeated', 'producer_lost']));
     await waitUntil('it is connected again', () => producer.state() === 'connected');
     await send(home.partition, 'after');
@@ -74,7 +74,7 @@ describe('a producer on several brokers', () => {
     await producer.connect();
     const acknowledged: string[] = [];
     const refused: string[] = [];
-    // Each lane has a partition or a key of its own and sends a few messages at a time.
+    // Each lane has its own partition or key and sends a few messages at a time.
     const lane = async (name: string, where: { partition: number } | { partition: undefined; key: string }) => {
       for (let next = 0; going && refused.length === 0; next += BURST) {
         const texts = Array.from({ length: BURST }, (_, index) => `${name} ${next + index}`);
@@ -101,7 +101,7 @@ describe('a producer on several brokers', () => {
       ...Array.from({ length: 12 }, (_, partition) => lane(`p${partition}`, { partition })),
       ...Array.from({ length: 12 }, (_, key) => lane(`k${key}`, { partition: undefined, key: `key ${key}` })),
     ];
-    // As the decision log does: a producer of its own that is not waited for, and a count of what is stored.
+    // Like the decision log: a separate producer that nobody waits for, and a count of stored messages.
     const logger = broker.createProducer();
     const counted: string[] = [];
     const settlements: Promise<void>[] = [];
@@ -120,14 +120,14 @@ describe('a producer on several brokers', () => {
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS / 4));
       }
     };
-    logger.connect().catch(() => undefined); // attempts go on behind
+    logger.connect().catch(() => undefined); // attempts continue in the background
     lanes.push(logging());
     const progress = (): Promise<void> => {
       const before = acknowledged.length;
       return waitUntil('messages are acknowledged', () => acknowledged.length > before + 200);
     };
     await progress();
-    // Each leader is taken off its partition, and comes back as a follower: else a broker less would leave one copy.
+    // Each leader is moved off its partition, and returns as a follower: otherwise the loss of a broker would leave one copy.
     const placements = await onlooker.placements();
     await onlooker.beginMoves(placements.map((one) => ({ ...one, replicas: one.replicas.slice(1) })));
     await progress();

@@ -41,7 +41,7 @@ describe('committed offsets of a group of responders', () => {
   const untilAllCommitted = (): Promise<void> =>
     waitUntil('every partition has a committed offset', async () => (await committed()).size === PARTITIONS);
 
-  /** Looks at the committed offsets until told to stop; resolves to those that went back or vanished. */
+  /** Watches the committed offsets until stopped; resolves to those that went back or vanished. */
   const watchOffsets = (): { stop(): Promise<string[]> } => {
     let going = true;
     const faults: string[] = [];

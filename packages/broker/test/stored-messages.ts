@@ -3,7 +3,7 @@ import { type TopicKey, topicName } from '@decision/contracts';
 import type { Broker } from '../src';
 import { waitUntil } from './harness';
 
-/** A message as it lies in the broker. */
+/** A message as the broker stores it. */
 export interface StoredMessage {
   readonly partition: number;
   readonly offset: number;
@@ -11,7 +11,7 @@ export interface StoredMessage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A plain client of the library, for looking at the broker past the code under test. */
+/** A plain client of the library that bypasses the code under test. */
 export const plainClient = ({ settings }: Broker): Kafka =>
   new Kafka({ brokers: [...settings.brokers], clientId: 'onlooker', logLevel: logLevel.NOTHING });
 
@@ -20,7 +20,7 @@ const asText = (headers: Readonly<Record<string, unknown>>): Record<string, stri
 
 const PATIENCE_MS = 20_000;
 
-/** End offset of each partition. A broker that has just come back does not lead its partitions at once: it is asked again. */
+/** End offset of each partition. A restarted broker does not lead its partitions at once, so the query is repeated. */
 const endsOf = async (kafka: Kafka, topic: string): Promise<ReadonlyMap<number, number>> => {
   const until = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -37,7 +37,7 @@ const endsOf = async (kafka: Kafka, topic: string): Promise<ReadonlyMap<number, 
   }
 };
 
-/** Everything that lies in a topic at the moment of the call, by partition and offset. */
+/** All messages of a topic at the moment of the call, by partition and offset. */
 export const storedMessages = async (broker: Broker, topic: TopicKey): Promise<StoredMessage[]> => {
   const name = topicName(broker.settings.topicPrefix, topic);
   const kafka = plainClient(broker);

@@ -9,11 +9,11 @@ export interface Asked {
   readonly body: string;
 }
 
-/** An endpoint of the test's own that answers what it is told to. */
+/** An endpoint with answers that the test sets. */
 export interface TokenEndpoint {
   readonly url: string;
   readonly asked: Asked[];
-  /** What it answers from now on; with a path, to requests of that path alone. */
+  /** Sets the answer from now on; with a path, only for requests of that path. */
   answer(status: number, body: string, path?: string): void;
   stop(): Promise<void>;
 }

@@ -47,7 +47,7 @@ describe('tokens of a file', () => {
   const file = join(directory, 'token');
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  /** A JWT that ends after so many seconds. */
+  /** A JWT that expires after so many seconds. */
   const jwt = (name: string, seconds: number): string => {
     const claims = { sub: name, exp: Math.floor(Date.now() / 1_000) + seconds };
     return ['{"alg":"RS256"}', JSON.stringify(claims), 'signature']
@@ -197,7 +197,7 @@ describe('AWS IAM tokens', () => {
   it('are kept', async () => {
     const token = awsIamTokens('eu-west-1', { kind: 'given', accessKey: { accessKeyId: 'A', secretAccessKey: 'S' } });
     const first = await token();
-    // A second token of the same second would be equal anyway.
+    // A second token issued in the same second would be equal anyway.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     expect(await token()).toBe(first);
   });

@@ -17,7 +17,7 @@ jest.setTimeout(180_000);
 
 let broker: Broker;
 
-/** Does something on a plain connection of administration. */
+/** Runs a function on a plain administrative connection. */
 const administer = async <T>(
   work: (admin: ReturnType<ReturnType<typeof plainClient>['admin']>) => Promise<T>,
 ): Promise<T> => {
@@ -96,7 +96,7 @@ describe('topics that do not fit', () => {
     const names = { solution: topicName(broker.settings.topicPrefix, 'solution') };
     await administer((admin) =>
       admin.createTopics({
-        // The library's own waiting fails where the new topic is not known at once.
+        // The library's own waiting fails if the new topic is not known at once.
         waitForLeaders: false,
         topics: [
           {

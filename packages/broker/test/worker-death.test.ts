@@ -6,20 +6,20 @@ import { envelope, errorCodeOf, silentLog, startRequester, startResponder, waitU
 
 jest.setTimeout(180_000);
 
-/** A worker process and what it has said so far. */
+/** A worker process and its output so far. */
 interface MortalWorker {
   readonly said: string[];
-  /** Has it join its group. */
+  /** Tells it to join its group. */
   join(): void;
   /** Resolves when it is gone. */
   readonly died: Promise<unknown>;
   kill(): Promise<void>;
 }
 
-/** All that the test has started, to be killed in any case. */
+/** All processes that the test has started, to be killed in any case. */
 const started: ChildProcess[] = [];
 
-/** Resolves when its process waits to be told to join. */
+/** Resolves when its process is ready to be told to join. */
 const loadMortal = async (
   { settings }: Broker,
   when: 'before' | 'after' | 'of poison' | 'patiently',
@@ -61,7 +61,7 @@ const startMortal = async (...given: Parameters<typeof loadMortal>): Promise<Mor
   return worker;
 };
 
-/** A client with the instance id of the dead worker: its group does not wait until that one's session times out. */
+/** A client with the instance id of the dead worker: its group does not wait for that worker's session to time out. */
 const succeed = (broker: Broker): Broker => {
   const again = createBroker({ ...broker.settings, clientId: 'mortal', instanceId: 'rack-1' }, silentLog);
   broker.adopt({ stop: () => again.close() });
@@ -103,7 +103,7 @@ describe('a worker that is killed', () => {
     const [first, second] = await Promise.all([startMortal(broker, 'of poison'), loadMortal(broker, 'of poison')]);
     const poisoned = errorCodeOf(requester.request(envelope(10_000), Buffer.from('poison')));
     await first.died;
-    second.join(); // in the place of the first, as whoever supervises it starts it again
+    second.join(); // in place of the first, as its supervisor restarts it
     await second.died;
     expect(await poisoned).toBe('deadline_exceeded');
     const survivor = await startResponder(succeed(broker), {
@@ -122,7 +122,7 @@ describe('a worker that is killed', () => {
     const mortal = await startMortal(broker, 'patiently');
     await waitUntil('they share', () => survivor.status().partitions === 8);
     await mortal.kill();
-    // Without the instance id the group would wait for the dead member for two minutes, and stand still meanwhile.
+    // Without the instance id the group would stand still and wait two minutes for the dead member.
     const successor = await startResponder(succeed(broker), patient);
     await waitUntil(
       'they share again',

@@ -23,16 +23,16 @@ interface AppContext {
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
-  /** Undefined where nothing is solved directly. */
+  /** Undefined if nothing is solved directly. */
   readonly direct?: DirectSolve | undefined;
-  /** Undefined where refusals are not put on record. */
+  /** Undefined if refusals are not recorded. */
   readonly refusals?: Refusals | undefined;
   readonly scale: Scale;
   readonly admission: RequestPlaces;
-  /** Of requests for flows that reach out. */
+  /** For flows that call other systems. */
   readonly flowAdmission: RequestPlaces;
   readonly cacheStatus: () => CacheStatus;
-  /** Undefined where no brokers are configured. */
+  /** Undefined if no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;
 }
 

@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from '@decision/service-kit';
 
-/** Everything that the environment may say to this service. */
+/** All environment variables of this service. */
 export const settings = {
   ...httpSettings(3002),
   ...databaseSettings,

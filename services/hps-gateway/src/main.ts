@@ -68,7 +68,7 @@ runService({
     });
     stopper.add('http', (drainMs) => server.stop(drainMs));
     const { url } = await server.listen();
-    // Joining comes after listening: only one process can listen here, and it takes over from one that died here.
+    // Joining follows listening: only one process can listen here, and it succeeds one that died here.
     await requester?.start();
     logger.info({ url }, 'Listening.');
   },
@@ -76,7 +76,7 @@ runService({
 
 type RefusalsOpening = Parameters<typeof openDecisionLog>[2];
 
-/** Undefined where decisions are not logged. */
+/** Undefined if decisions are not logged. */
 const openRefusals = (broker: Broker, database: Database, opening: RefusalsOpening): Refusals | undefined => {
   const decisions = openDecisionLog(broker, database, opening);
   if (decisions === undefined) return undefined;

@@ -16,12 +16,12 @@ interface ParallelOptions {
 /** Fields that all entries of a request share. */
 type ParallelRequest = Omit<SolveRequest, 'asset' | 'slug' | 'selector'>;
 
-/** Entries of one request that are at workers at once. */
+/** Most entries of one request at workers at once. */
 const ENTRIES_AT_ONCE = { maxItems: 64, maxWeight: 16 * limits.chunkBytes.max };
 
 /**
- * Solves the named entries of a body side by side and answers their results under the same names, in the order of the body. An entry
- * that fails says so in its place, whatever became of the others. Throws `ServiceError` for a body that is no object of entries.
+ * Solves the named entries of a body in parallel and answers their results under the same names, in the order of the body. A failed entry reports
+ * its error in its place and does not affect the others. Throws `ServiceError` for a body that is not an object of entries.
  */
 export const solveParallel = async (
   body: Buffer,
@@ -98,7 +98,7 @@ const solveEntry = async (
   }
 };
 
-/** Names the work of an entry: two entries that run one flow with the same inputs are two pieces of work. */
+/** Idempotency key of an entry: two entries that run one flow with the same inputs are two pieces of work. */
 const keyOfEntry = ({ idempotencyKey, requestId }: ParallelRequest, name: string): string =>
   createHash('sha256')
     .update(JSON.stringify([idempotencyKey ?? requestId, name]))
@@ -109,7 +109,7 @@ interface ParallelEntry {
   readonly asset: AssetKind;
   readonly slug: string;
   readonly selector: string;
-  /** The entry without the members that name the asset: the input. */
+  /** The input: the entry without the members that name the asset. */
   readonly input: Buffer;
 }
 
@@ -117,13 +117,13 @@ const ASSETS = { $rule: 'rule', $flow: 'flow' } as const;
 const SPACE = 0x20;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
-/** A key longer than this is none of ours, however it is escaped. */
+/** A longer key cannot be one of ours, even with escapes. */
 const MAX_KEY_BYTES = 32;
 const REFERENCE = /^([^/]{1,200})(?:\/([^/]{1,200}))?$/;
 
 /**
- * Reads one entry, which is JSON: finds what it names and blanks that out in place, so that the rest is the input as the client wrote it.
- * Throws `invalid_request` for an entry that names nothing, or more than one asset.
+ * Reads one entry, which is JSON: finds the members that name its asset and blanks them out in place, so that the rest is the input as the client
+ * wrote it. Throws `invalid_request` for an entry that names no asset, or more than one.
  */
 const readEntry = async (bytes: Buffer): Promise<ParallelEntry> => {
   const found = await findMembers(bytes, fixedLimits.listDepth);
@@ -159,9 +159,9 @@ const readReference = (bytes: Buffer, { valueStart, valueEnd }: Member, asset: s
 
 /** The text of a JSON string whose grammar has been checked. */
 const textOf = (bytes: Buffer, start: number, end: number): string =>
-  JSON.parse(bytes.toString('utf8', start, end)) as string; // it begins with a quote
+  JSON.parse(bytes.toString('utf8', start, end)) as string; // it starts with a quote
 
-/** Overwrites members with spaces, each with the comma behind it, or where it is the last that stays with the comma before. */
+/** Overwrites members with spaces, each with the comma after it, or with the comma before it if it is the last remaining one. */
 const blankOut = (bytes: Buffer, members: readonly Member[], indexes: readonly number[]): void => {
   const removed = new Set(indexes);
   const kept = members.filter((_, index) => !removed.has(index));
@@ -173,7 +173,7 @@ const blankOut = (bytes: Buffer, members: readonly Member[], indexes: readonly n
     bytes.fill(SPACE, member.keyStart, next?.keyStart ?? member.valueEnd);
   }
   if (lastKept === undefined) return;
-  // The members after the last kept one were removed; a comma may not end an object.
+  // The members after the last kept one were removed; an object must not end with a comma.
   const comma = bytes.indexOf(COMMA, lastKept.valueEnd);
   if (comma >= 0) bytes[comma] = SPACE;
 };
@@ -192,12 +192,12 @@ interface Member {
 type Members =
   { readonly ok: true; readonly members: readonly Member[] } | { readonly ok: false; readonly fault: ScanFault };
 
-/** Bytes between two turns of the event loop: a few milliseconds of scanning. */
+/** Bytes scanned between two turns of the event loop: a few milliseconds. */
 const SLICE_BYTES = 512 * 1024;
 
 /**
- * The members of a JSON object in the order of its text, found without building values. Other work gets its turn between slices. Answers
- * a fault where the bytes are no JSON object or nest deeper than `maxDepth`.
+ * Finds the members of a JSON object in the order of its text, without building values. Other work gets its turn between slices. Answers a fault
+ * if the bytes are not a JSON object or nest deeper than `maxDepth`.
  */
 const findMembers = async (bytes: Buffer, maxDepth: number): Promise<Members> => {
   const scanner = new JsonScanner('object', maxDepth);

@@ -4,45 +4,45 @@ import { type DecisionLogWriter } from '@decision/execution';
 import { type Identity } from '@decision/service-kit';
 import { type OpenSolve, type SolveRequest } from './solve';
 
-/** What was refused, or given up: who asked for what. */
+/** A refused or abandoned request: its caller and target. */
 interface RefusedRequest extends Pick<SolveRequest, 'receivedAt' | 'requestId' | 'traceparent'> {
   readonly viewer: Pick<Identity, 'workspaceId' | 'actor'>;
   readonly asset: AssetKind;
-  /** Empty where the request names several, as is the selector. */
+  /** Empty if the request names several, like the selector. */
   readonly slug: string;
   readonly selector: string;
 }
 
-/** Puts on record what no worker sees. */
+/** Records the requests that no worker sees. */
 export interface Refusals {
-  /** Begins to watch a request, of which each thing that it asks for counts once. */
+  /** Starts to watch a request; each of its targets counts once. */
   ofRequest(): RequestRefusals;
-  /** Writes what has been noted. */
+  /** Writes the noted refusals. */
   flush(): void;
 }
 
-/** What is refused of one request. */
+/** The refusals of one request. */
 interface RequestRefusals {
-  /** The same function: what is refused of a rule or flow is noted with its name, once, whatever number of its chunks fail. */
+  /** The same function, but it notes a refusal of a rule or flow with its name, once for any number of failed chunks. */
   watched(openSolve: OpenSolve): OpenSolve;
-  /** Notes that the request was refused, unless a refusal has been noted of something that it asked for. Never throws. */
+  /** Notes that the request was refused, unless a refusal of one of its targets has been noted. Never throws. */
   note(request: RefusedRequest, error: unknown): void;
-  /** Notes that one of the things that it asks for was refused before it was opened, unless the same failure has been noted. Never throws. */
+  /** Notes that one of its targets was refused before it was opened, unless the same failure has been noted. Never throws. */
   noteEntry(request: RefusedRequest, error: unknown): void;
 }
 
 interface RefusalsOptions {
   readonly decisions: DecisionLogWriter;
-  /** Called with refusals that go on record, and with those beyond what is kept. */
+  /** Called with refusals that are recorded, and with those beyond the bound. */
   readonly onNoted: (outcome: 'logged' | 'not_logged') => void;
 }
 
-/** Refusals of one kind in this time are one record, ms. */
+/** Refusals of one kind within this time become one record, ms. */
 const PERIOD_MS = 1_000;
-/** Kinds of them in that time. */
+/** Most kinds of refusals within that time. */
 const MOST_KINDS = 1_000;
 
-/** Statuses of what a gateway refuses or gives up. What is too large as a result was evaluated, and its worker tells of that. */
+/** Statuses with which a gateway refuses or gives up requests. A result that is too large was evaluated, and its worker reports it. */
 const isRefusal = (code: ErrorCode): boolean =>
   [413, 429, 503, 504].includes(errorCodes[code].status) && code !== 'result_too_large';
 
@@ -53,8 +53,8 @@ interface Kind {
 }
 
 /**
- * Gathers refusals for a second: those of one key for one rule or flow, with one code, become one record that has the ids of the first of them and
- * says how many it stands for. A flood of refusals costs a map of counters.
+ * Gathers refusals for a second: those with the same key, target and code become one record with the ids of the first ones and their number. A
+ * flood of refusals costs a map of counters.
  */
 export const createRefusals = ({ decisions, onNoted }: RefusalsOptions): Refusals => {
   let kinds = new Map<string, Kind>();
@@ -80,7 +80,7 @@ export const createRefusals = ({ decisions, onNoted }: RefusalsOptions): Refusal
 };
 
 class WatchedRequest implements RequestRefusals {
-  /** Failures that have been noted; one may be that of other requests too, which waited for the same. */
+  /** Failures that have been noted; other requests that waited for the same result may share a failure. */
   private noted: Set<unknown> | undefined;
 
   constructor(private readonly onRefused: (request: RefusedRequest, error: ServiceError) => void) {}

@@ -22,7 +22,7 @@ import {
   type SolveRouteLimits,
 } from './solve-request';
 
-/** A request whose caller, version and place are known, and whose whole body is a list. */
+/** A request with known caller, version and place, whose complete body is a list. */
 export interface CollectedList {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -33,7 +33,7 @@ export interface CollectedList {
   readonly body: Buffer;
 }
 
-/** What a single solve uses of its surroundings. */
+/** The services that a single solve uses. */
 interface SingleSolveServices extends Pick<SolveRouteContext, 'admission' | 'refusals'> {
   readonly direct: NonNullable<SolveRouteContext['direct']>;
   readonly bodies: EqualDeadlines<SingleSolve>;
@@ -42,8 +42,8 @@ interface SingleSolveServices extends Pick<SolveRouteContext, 'admission' | 'ref
 }
 
 /**
- * The direct route: a request for one input of a rule, whose key and version this process has proven and read before. Everything else is left to the
- * solve route, before anything has been done for it; see docs/adr/0076-a-single-solve-is-one-object.md.
+ * The direct route: a request for one input of a rule, whose key and version this process has already verified and read. All other requests go to
+ * the solve route before any work has been done for them; see docs/adr/0076-a-single-solve-is-one-object.md.
  */
 export const createSingleSolveRoute = (
   services: SolveRouteContext,
@@ -84,8 +84,8 @@ interface SingleSolveRequest {
 }
 
 /**
- * One request, from its place to its answer. States: `reading` (a place is held, the body arrives), `sent` (a worker has it), `over`. The place is given
- * back once, on the way to `over`.
+ * One request, from its place to its answer. States: `reading` (a place is held, the body arrives), `sent` (a worker has it), `over`. The place
+ * is released once, on the way to `over`.
  */
 class SingleSolve {
   private state: 'reading' | 'sent' | 'over' = 'reading';
@@ -151,7 +151,7 @@ class SingleSolve {
     return { viewer, asset, slug, selector, explain, receivedAt, requestId, traceparent };
   }
 
-  /** The client went away before its body was complete; nobody is left to answer. */
+  /** The client disconnected before its body was complete, so nobody waits for an answer. */
   private isClosed(): void {
     if (this.state === 'reading') this.end();
   }
@@ -166,7 +166,7 @@ class SingleSolve {
     const { request, response, context } = this.asked;
     this.services.refusals?.ofRequest().note(this.solveRequest(), error);
     this.end();
-    // What is still to come of the body is thrown away.
+    // The rest of the body is discarded.
     request.resume();
     setCommonHeaders(response, context);
     sendError(response, error, context);

@@ -32,20 +32,20 @@ import { type DirectSolve, type OpenSolve } from './solve';
 export interface SolveRouteContext {
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
-  /** Undefined where nothing is solved directly. */
+  /** Undefined if nothing is solved directly. */
   readonly direct?: DirectSolve | undefined;
-  /** Undefined where refusals are not put on record. */
+  /** Undefined if refusals are not recorded. */
   readonly refusals?: Refusals | undefined;
   readonly admission: RequestPlaces;
-  /** Of requests for flows that reach out. */
+  /** For flows that call other systems. */
   readonly flowAdmission: RequestPlaces;
-  /** Undefined where no brokers are configured. */
+  /** Undefined if no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;
 }
 
 export interface SolveRouteLimits extends SolveBodyLimits {
   readonly bulkMaxItems: number | undefined;
-  /** Bytes of inputs that one message carries at most, where it carries several. */
+  /** Most bytes of inputs in a message that carries several. */
   readonly chunkBytes: number;
 }
 
@@ -59,7 +59,7 @@ export interface SolveExchange {
 }
 
 /**
- * Throws `broker_unavailable` and `too_few_reply_partitions` if nothing can be solved at the moment. Neither waits for the deadline:
+ * Throws `broker_unavailable` and `too_few_reply_partitions` if nothing can be solved now, without waiting for the deadline:
  * docs/adr/0027-too-few-reply-partitions-are-told-at-once.md.
  */
 export const requireBroker = (status: RequesterStatus | undefined): void => {
@@ -85,7 +85,7 @@ export const identify = async (
   return identity;
 };
 
-/** Times and ids of a request that its evaluation uses. */
+/** Times and ids of a request for its evaluation. */
 export const clockOf = ({ receivedAt, requestId, traceparent }: RequestContext) => ({
   receivedAt,
   requestId,
@@ -97,10 +97,7 @@ export const requireExplainable = (viewer: Identity, explain: ExplainMode): void
   if (explain !== 'none') requireEntitlement(viewer, exportRule.entitlement);
 };
 
-/**
- * The header `Idempotency-Key` of a request for flows; undefined where there is none. Throws `invalid_request` for one that is empty or has too many
- * characters.
- */
+/** The header `Idempotency-Key` of a request for flows; undefined if there is none. Throws `invalid_request` if it is empty or too long. */
 export const readIdempotencyKey = ({ headers }: IncomingMessage): string | undefined => {
   const key = headers['idempotency-key'];
   const { idempotencyKeyLength: most } = fixedLimits;
@@ -132,8 +129,9 @@ const EXPLAIN: Readonly<Record<string, ExplainMode>> = { true: 'brief', false: '
 const MAX_SEGMENT = 200;
 
 /**
- * Reads the address of a solve request: `/api/v1/solve/{slug}`, `/api/v1/bulk-solve/{slug}` or `/api/v1/flows/{slug}`, each perhaps with a selector.
- * Answers undefined for any other path. Throws `invalid_url` where a segment cannot be decoded and `invalid_request` for an unknown value of `explain`.
+ * Reads the address of a solve request: `/api/v1/solve/{slug}`, `/api/v1/bulk-solve/{slug}` or `/api/v1/flows/{slug}`, each perhaps with a
+ * selector. Answers undefined for any other path. Throws `invalid_url` if a segment cannot be decoded and `invalid_request` for an unknown value
+ * of `explain`.
  */
 export const parseSolvePath = (url: string): SolvePath | undefined => {
   const route = PREFIXES.find(({ prefix }) => url.startsWith(prefix));
@@ -174,7 +172,7 @@ const decode = (segment: string): string => {
   }
 };
 
-/** The mode that a query asks for. Throws `invalid_request` for an unknown one. */
+/** The mode of a query. Throws `invalid_request` for an unknown one. */
 export const readExplain = (query: string): ExplainMode => {
   const text = new URLSearchParams(query).get('explain');
   if (text === null) return 'none';
@@ -205,17 +203,17 @@ export const formOfBody = (contentType: string | undefined, takesLines: boolean)
 interface SolveBodyLimits {
   readonly bodyLimitBytes: number;
   readonly itemMaxBytes: number;
-  /** How long a client may take to send a small body, and may send nothing of a large one, ms. */
+  /** How long a client may take to send a small body, and may pause within a large one, ms. */
   readonly requestTimeoutMs: number;
   readonly rpcTimeoutMs: number;
 }
 
-/** A body that is one input, or a list whose pieces are still to come. */
+/** A body that is one input, or a list whose pieces are still arriving. */
 type SolveBody =
   | { readonly kind: 'one'; readonly payload: Buffer }
   | { readonly kind: 'list'; readonly pieces: AsyncIterable<Buffer> };
 
-/** A body that announces at most this size is read whole before anything else; larger ones are examined piece by piece. */
+/** A body that announces at most this size is read completely first; larger ones are examined piece by piece. */
 export const SMALL_BYTES = 64 * 1024;
 const OPEN_LIST = 0x5b;
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
@@ -235,7 +233,7 @@ export const openPieces = (
     onSize: (bytes) => place.onSize(bytes),
   });
 
-/** Reads a JSON body as far as is needed to tell one input from a list. Throws as `readBody` and `readPieces` do. */
+/** Reads a JSON body as far as needed to distinguish one input from a list. Throws as `readBody` and `readPieces` do. */
 export const readSolveBody = async (
   request: IncomingMessage,
   context: RequestContext,
@@ -250,7 +248,7 @@ export const readSolveBody = async (
   return { kind: 'one', payload: withinLimit(payload, limits) };
 };
 
-/** Whether the body is sent as it is, and has at most so many bytes. */
+/** Whether the body is uncompressed, and has at most so many bytes. */
 export const isSmall = ({ headers }: IncomingMessage, mostBytes: number): boolean =>
   headers['content-encoding'] === undefined &&
   headers['transfer-encoding'] === undefined &&
@@ -281,13 +279,13 @@ const withinLimit = (payload: Buffer, { itemMaxBytes }: SolveBodyLimits): Buffer
   return payload;
 };
 
-/** The first byte that is not white space of JSON; undefined where there is none. */
+/** The first byte that is not JSON white space; undefined if there is none. */
 const firstByte = (bytes: Buffer): number | undefined => bytes.find((byte) => !WHITE_SPACE.has(byte));
 
-/** Whether a body is a list, as its first byte says. */
+/** Whether a body is a list, judged by its first byte. */
 export const isList = (body: Buffer): boolean => body[0] === OPEN_LIST || firstByte(body) === OPEN_LIST;
 
-/** Bytes in hand, given as the stream that larger bodies are. */
+/** Wraps available bytes as a stream, like larger bodies. */
 // eslint-disable-next-line @typescript-eslint/require-await -- nothing is waited for
 export async function* piecesOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer, void, undefined> {
   yield* pieces;
@@ -301,7 +299,7 @@ async function* concatenated(
   yield* rest;
 }
 
-/** The refusal of an input that is too large; `index` is undefined where the request has only one. */
+/** The refusal of an input that is too large; `index` is undefined if the request has only one. */
 export const itemTooLarge = (index: number | undefined, limitBytes: number): ServiceError =>
   new ServiceError(
     'payload_too_large',

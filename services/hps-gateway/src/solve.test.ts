@@ -9,7 +9,7 @@ const request = {
   ...{ receivedAt: 1_000, requestId: 'r-1', traceparent: undefined },
 };
 
-/** Requests that reach workers through a requester that answers each with an empty object. */
+/** Requests to workers through a requester that answers each with an empty object. */
 const sending = () => {
   const sent: Sent[] = [];
   const requester = {

@@ -14,28 +14,28 @@ export interface SolveRequest {
   readonly receivedAt: number;
   readonly requestId: string;
   readonly traceparent: string | undefined;
-  /** Of flows: what names the work where the request is sent again. Without it, the request id. */
+  /** For flows: identifies the work if the request is repeated. Default: the request id. */
   readonly idempotencyKey?: string | undefined;
 }
 
 /**
- * Has a worker evaluate a payload and answers the bytes of its result: one input, or a chunk of many, whose first stands at `firstIndex`
- * (default 0) of the request. The payload is the value of the message and the result is that of the answer, byte for byte: see
- * docs/adr/0004-payload-as-value-envelope-as-headers.md. Throws `ServiceError` for everything that can go wrong.
+ * Lets a worker evaluate a payload and answers the bytes of its result: one input, or a chunk of many, the first of which has index `firstIndex`
+ * (default 0) in the request. The payload is the value of the message and the result is that of the answer, byte for byte: see
+ * docs/adr/0004-payload-as-value-envelope-as-headers.md. Throws `ServiceError` for every failure.
  */
 export type Evaluate = (kind: SolutionKind, payload: Buffer, firstIndex?: number) => Promise<Buffer>;
 
-/** A version that a request means. */
+/** The version that a request selects. */
 interface Solvable {
-  /** Whether evaluating it asks something outside of this service; never so for rules. */
+  /** Whether its evaluation calls other systems; never so for rules. */
   readonly reachesOut: boolean;
   readonly evaluate: Evaluate;
 }
 
-/** Finds the version that a request means. Throws `ServiceError` as the directory of assets does, and `broker_unavailable`. */
+/** Finds the version that a request selects. Throws `ServiceError` as the directory of assets does, and `broker_unavailable`. */
 export type OpenSolve = (request: SolveRequest) => Promise<Solvable>;
 
-/** `requester` is undefined where the operator has disabled the broker: then every request is answered `broker_unavailable`. */
+/** `requester` is undefined if the operator has disabled the broker: then every request is answered `broker_unavailable`. */
 export const createSolve =
   (directory: Pick<AssetDirectory, 'resolve'>, requester: Requester | undefined, rpcTimeoutMs: number): OpenSolve =>
   async (request) => {
@@ -50,14 +50,14 @@ export const createSolve =
     };
   };
 
-/** A version that this process knows. */
+/** A version cached in this process. */
 export type KnownVersion = NonNullable<ReturnType<AssetDirectory['peek']>>;
 
-/** Sends single inputs of rules whose version is known, without promises. */
+/** Sends single inputs of rules with a cached version, without promises. */
 export interface DirectSolve {
-  /** The version; undefined where it must be asked for, and where the viewer is to be refused. */
+  /** The version; undefined if it must be looked up, or the viewer must be refused. */
   find(viewer: SolveRequest['viewer'], slug: string, selector: string): KnownVersion | undefined;
-  /** Has a worker evaluate a payload. `settled` is called once, perhaps before this returns. */
+  /** Lets a worker evaluate a payload. `settled` is called once, perhaps before this returns. */
   send(version: KnownVersion, request: SolveRequest, payload: Buffer, settled: RequestSettled): void;
 }
 

@@ -125,7 +125,7 @@ describe('lines', () => {
     const decoder = new TextDecoder();
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
-        // The body goes on until there is a result; where none came before its end, it would go on to the last line.
+        // The body continues until there is a result; without one before its end it would continue to the last line.
         if (sent === most || (text !== '' && sent >= 20)) controller.close();
         else {
           sent += 1;
@@ -141,7 +141,7 @@ describe('lines', () => {
       duplex: 'half',
     }); // the type lacks `duplex`
     for await (const part of response.body ?? []) {
-      text += decoder.decode(part as Uint8Array, { stream: true }); // what fetch gives
+      text += decoder.decode(part as Uint8Array, { stream: true }); // fetch yields bytes
     }
     expect(text.split('\n').filter(Boolean)).toHaveLength(sent);
     expect(sent).toBeLessThan(most);

@@ -16,7 +16,7 @@ beforeAll(() => start());
 beforeEach(() => gateway.reset());
 afterAll(() => gateway.server.stop(1_000));
 
-/** What workers were asked, in short. */
+/** The requests to workers, in short. */
 const asked = () =>
   gateway.asked.map(({ kind, request: { asset, slug, selector, explain } }) => [kind, asset, slug, selector, explain]);
 
@@ -97,7 +97,7 @@ describe('FL-103 the idempotency key', () => {
 });
 
 describe('FL-104 flows that reach out', () => {
-  /** The workers hold what reaches out until the test lets it go. */
+  /** Makes workers hold requests of flows that call other systems until the test releases them. */
   const holdOutward = () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));

@@ -16,24 +16,24 @@ import { createScale, type ScaleSources } from '../src/routes/scale';
 import { type Refusals } from '../src/refusals';
 import { type DirectSolve, type OpenSolve, type SolveRequest } from '../src/solve';
 
-/** The HTTP side of the gateway before workers that live in this process. */
+/** The HTTP side of the gateway with workers in this process. */
 export interface GatewayUnderTest {
   readonly server: ServiceServer;
   readonly url: string;
   /** Requests to workers, in order. */
   readonly asked: { readonly kind: SolutionKind; readonly bytes: number; readonly request: SolveRequest }[];
-  /** Takes the place of the workers: answers a payload, or throws. */
+  /** Replaces the workers: answers a payload, or throws. */
   worker: (kind: SolutionKind, payload: Buffer) => Promise<Buffer>;
   requesterStatus: RequesterStatus | undefined;
-  /** Is called before each key is judged; the key `refused` is then refused. A test may wait here. */
+  /** Called before each key is checked; the key `refused` is then refused. A test may wait here. */
   beforeKey: (key: string) => Promise<void>;
-  /** Whether the key and the version of each request are known to the process, so that single inputs take the direct way. Default true. */
+  /** Whether the process has cached the key and the version of each request, so that single inputs take the direct route. Default true. */
   isKnown: boolean;
-  /** Requests that took the direct way. */
+  /** Number of requests that took the direct route. */
   direct: number;
-  /** Lines that were logged for somebody who must act. */
+  /** Log lines that require an operator to act. */
   readonly alarms: string[];
-  /** Forgets what was asked, and lets workers echo again. */
+  /** Clears the recorded requests, and makes workers echo again. */
   reset(): void;
 }
 
@@ -46,7 +46,7 @@ export const READY: RequesterStatus = {
   pending: 0,
 };
 
-/** Answers every object as it is, and everything else with an error. */
+/** Answers every object unchanged, and everything else with an error. */
 export const echo = (kind: SolutionKind, payload: Buffer): Promise<Buffer> => {
   if (kind === 'solve' || kind === 'settle') return Promise.resolve(payload);
   const results = [...chunkInputs(payload)].map((input) => {
@@ -79,18 +79,21 @@ const createAuthenticatorUnderTest = (gateway: () => GatewayUnderTest): Authenti
 
 const atOnce = (): Promise<void> => Promise.resolve();
 
-/** Parts of a gateway that a test brings along. */
+/** Parts of a gateway that a test replaces. */
 export interface GatewayParts {
   readonly openFails?: ServiceError;
-  /** Default: every rule and flow exists, and {@link GatewayUnderTest.worker} evaluates it; flows reach out whose slug begins with `outward`. */
+  /**
+   * Default: every rule and flow exists, and {@link GatewayUnderTest.worker} evaluates it; flows whose slug starts with `outward` call other
+   * systems.
+   */
   readonly openSolve?: OpenSolve;
-  /** Default: single inputs of rules are evaluated by {@link GatewayUnderTest.worker} while keys and versions are known. */
+  /** Default: {@link GatewayUnderTest.worker} evaluates single inputs of rules while keys and versions are cached. */
   readonly direct?: DirectSolve;
-  /** Default: refusals are not put on record. */
+  /** Default: refusals are not recorded. */
   readonly refusals?: Refusals;
   /** Default: {@link createAuthenticatorUnderTest}. */
   readonly authenticator?: Authenticator;
-  /** Default: a broker that is away. */
+  /** Default: an unreachable broker. */
   readonly scaleSources?: ScaleSources;
   readonly metrics?: Metrics;
 }
@@ -121,7 +124,7 @@ export const startGateway = async (changes: Partial<GatewayConfig> & GatewayPart
     maxInFlightRequests: limits.maxInFlightRequests.defaultValue,
     maxInFlightBytes: limits.maxInFlightBytes.defaultValue,
     ...changes,
-  } as unknown as GatewayConfig; // the addresses of servers are not looked at here
+  } as unknown as GatewayConfig; // the addresses of servers are not used here
   const asked: GatewayUnderTest['asked'] = [];
   const alarms: string[] = [];
   const metrics = changes.metrics ?? createMetrics('hps-gateway');
@@ -219,7 +222,7 @@ export const send = async (
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'x-api-key': 'solver', 'content-type': 'application/json', ...headers },
-    body: isRaw ? (body as string) : JSON.stringify(body), // text or bytes, which fetch takes both
+    body: isRaw ? (body as string) : JSON.stringify(body), // text or bytes, and fetch accepts both
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;

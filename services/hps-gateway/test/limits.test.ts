@@ -57,7 +57,7 @@ describe.each(codings)('HTTP_BODY_LIMIT_BYTES, as %s', (coding) => {
 
 const PACKERS = { gzip: createGzip, deflate: createDeflate, br: createBrotliCompress } as const;
 
-/** The beginning of a packed body, which so many spaces come out of; its end is never made. */
+/** The start of a compressed body that inflates to so many spaces; its end is never generated. */
 const openBomb = async (spaces: number, coding: keyof typeof PACKERS): Promise<Buffer> => {
   const packer = PACKERS[coding]();
   const packed: Buffer[] = [];
@@ -77,7 +77,7 @@ it.each(['gzip', 'deflate', 'br'] as const)('stops a bomb packed with %s before 
     const head = `host: x\r\nx-api-key: solver\r\ncontent-encoding: ${coding}\r\ncontent-length: ${BODY_LIMIT}`;
     socket.write(`POST ${pathname} HTTP/1.1\r\n${head}\r\n\r\n`);
     socket.write(bomb);
-    // The rest is never sent: whoever waits for the end, or unpacks all that comes before it judges, does not answer.
+    // The rest is never sent: a server that waits for the end, or inflates everything before it checks, does not answer.
     const answer = await new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())));
     expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*payload_too_large/);
     socket.destroy();
@@ -141,7 +141,7 @@ describe('LARGE_BODY_MAX_CONCURRENT', () => {
       await new Promise<void>((resolve) => waiting.push(resolve));
       return echo(kind, payload);
     };
-    /** A body is sent to workers in several parts; its place is taken with the last bytes that were read. */
+    /** A body is sent to workers in several parts; its place is taken with the last bytes read. */
     const untilSent = async (bodies: number): Promise<void> => {
       const bytes = (): number => gateway.asked.reduce((sum, part) => sum + part.bytes, 0);
       while (bytes() < bodies * (LARGE - 100)) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -217,7 +217,7 @@ it('answers 504 for a body that has not arrived by the deadline of the request',
   await impatient.server.stop(1_000);
 });
 
-/** Processor time of this process, ms: unlike the time of day it does not grow while other processes run. */
+/** Processor time of this process, ms: unlike wall time it does not grow while other processes run. */
 const processorMs = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -237,6 +237,6 @@ it('keeps the event loop free while it divides a large list', async () => {
   expect((await send(`${roomy.url}/api/v1/bulk-solve/price`, body)).status).toBe(200);
   clearInterval(timer);
   await roomy.server.stop(1_000);
-  // The client of this very process shares the loop; an undivided pass over this body would take several times as long.
+  // The client runs in the same process and shares the loop; an undivided pass over this body would take several times as long.
   expect(longest).toBeLessThan(1_000);
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 beforeEach(() => gateway.reset());
 afterAll(() => gateway.server.stop(1_000));
 
-/** Answers one at a time, each after a few milliseconds: what queues is slow. */
+/** Answers one at a time, each after a few milliseconds: queued requests are slow. */
 const oneAtATime = (ms: number) => {
   let line = Promise.resolve();
   return (_kind: string, payload: Buffer): Promise<Buffer> => {
@@ -23,7 +23,7 @@ it('answers what it admits and refuses the rest at once, with an honest Retry-Af
   const slow = oneAtATime(2);
   let refuse: () => void = () => undefined;
   const refusedOne = new Promise<void>((resolve) => (refuse = resolve));
-  // However slowly this process sends: nothing is answered before there was too much of it.
+  // At any speed of this process: nothing is answered before the load exceeded the limit.
   gateway.worker = (kind, payload) => refusedOne.then(() => slow(kind, payload));
   const sendOne = async (n: number) => {
     const answer = await send(solve, { n });
@@ -88,7 +88,7 @@ it('bounds the bytes of bodies in flight', async () => {
 });
 
 describe('results', () => {
-  /** Answers each input of a chunk with the given number of bytes, once it may. */
+  /** Answers each input of a chunk with the given number of bytes, once released. */
   const answering =
     (bytesEach: number, mayAnswer: () => Promise<void> = () => Promise.resolve()) =>
     async (_kind: string, payload: Buffer): Promise<Buffer> => {

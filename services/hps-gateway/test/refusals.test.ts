@@ -8,7 +8,7 @@ const MOST_KINDS = 1_000;
 const opened: ReturnType<typeof createDecisionLog>[] = [];
 afterAll(() => opened.forEach((log) => log.close()));
 
-/** Refusals whose records are kept as they would stand on the topic. */
+/** Refusals whose records are collected as they would be on the topic. */
 const recording = () => {
   const records: DecisionLogV2[] = [];
   const outcomes: string[] = [];
@@ -16,7 +16,7 @@ const recording = () => {
     name: 'gateway-1',
     producer: {
       submit: ({ headers, value }) => {
-        if (headers['form'] === 'report') return; // how many messages were numbered
+        if (headers['form'] === 'report') return; // the number of messages so far
         const checked = checkDecisionLogV2(JSON.parse(value.toString()));
         if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
         records.push(checked.value);

@@ -27,7 +27,7 @@ const logger = createLogger({ service: 'hps-gateway', level: 'silent' });
 let url: string;
 let database: Database;
 let broker: Broker;
-/** Two replicas: what one is told, the other knows. */
+/** Two replicas: each knows the requests that the other received. */
 let replicas: readonly [GatewayUnderTest, GatewayUnderTest];
 let metrics: Metrics;
 
@@ -166,7 +166,7 @@ it('is changed by administrators who are not restricted, and never shows what an
   expect((await call(0, await theirs.key('solver'), 'GET')).body).toMatchObject({ status: 'idle', target_workers: 0 });
 });
 
-/** Calls of this service that are no GET and change nothing. */
+/** Calls of this service that are not GET and change nothing. */
 const WITHOUT_TRACE = [
   'solveRule',
   'solveRuleVersion',

@@ -21,7 +21,7 @@ interface Sent {
   readonly body?: string | Buffer;
 }
 
-/** The answer without what differs between any two: ids and dates. */
+/** The answer without the parts that differ between any two: ids and dates. */
 const answerTo = async ({ path = PRICE, method = 'POST', headers = {}, body = INPUT }: Sent) => {
   const response = await fetch(`${gateway.url}${path}`, {
     method,
@@ -32,7 +32,7 @@ const answerTo = async ({ path = PRICE, method = 'POST', headers = {}, body = IN
   return { status: response.status, text: await response.text(), headers: Object.fromEntries(shown) };
 };
 
-/** Answers to the same request by the direct way, where it takes it, and by the other. */
+/** Answers to the same request by the direct route, if it accepts the request, and by the other. */
 const bothWays = async (sent: Sent) => {
   const direct = await answerTo(sent);
   const wasDirect = gateway.direct > 0;
@@ -98,7 +98,7 @@ it('answers the error of a worker, and that of a broker that is away, as it does
   expect(away.direct.status).toBe(503);
 });
 
-/** Sends bytes on a connection of their own, a part at a time, and collects what is answered until it is closed. */
+/** Sends bytes on a new connection, one part at a time, and collects the answer until the connection is closed. */
 const converse = (parts: readonly (string | number)[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');

@@ -41,7 +41,7 @@ import { type GatewayUnderTest, startGateway } from './gateway-under-test';
 const own = operations.filter(({ service }) => service === 'hps-gateway');
 const OF_DEPLOYMENT = 'The numbers are of the whole deployment.';
 
-/** One input, by every way to select a version; what is seen has a version 1 and no release. */
+/** One input, with every way to select a version; visible assets have a version 1 and no release. */
 const selecting = (path: string, body: unknown, ...selectors: string[]): readonly MatrixRow[] =>
   selectors.flatMap((selector) => [
     { path: `/${path}/${path === 'flows' ? '{flow.slug}' : '{rule.slug}'}/${selector}`, body },
@@ -54,7 +54,7 @@ const parallel = (entry: object, more: object = {}): MatrixRow => ({
   ...more,
 });
 
-/** Every way to name a thing, by operation. */
+/** Every way to name an asset, by operation. */
 const ROWS: MatrixRows = {
   solveRule: [
     ...['', '?explain=true', '?explain=all'].map((query) => ({ path: `/solve/{rule.slug}${query}`, body: {} })),
@@ -156,7 +156,7 @@ const EMPTY = {
   ...{ metadata: {}, context: null },
 };
 
-/** A flow of one result that answers a field named as the flow itself. */
+/** A flow with one result, a field named like the flow. */
 const flowOf = (slug: string) => ({
   nodes: [{ ref: 'in', type: 'origin' }, { ref: 'out', type: 'result', key: slug }],
   connections: [{ from: 'in', to: 'out' }],
@@ -172,7 +172,8 @@ const makeFlow = async (transaction: Transaction, slug: string, group: string, v
 };
 
 /**
- * A rule and a flow of the north with a version, and hidden ones with two, of which the first is live in an environment; answers the hidden names.
+ * Makes a rule and a flow of the north with a version, and hidden ones with two, the first of which is live in an environment; answers the hidden
+ * names.
  */
 const makeAssets = (access: WorkspaceAccess) =>
   database.inWorkspace(access, async (transaction) => {
@@ -208,7 +209,10 @@ interface Asked {
   readonly asset: AssetKind;
 }
 
-/** The gateway as it runs, before workers that answer each input with the whole version that they were asked to evaluate: whatever reaches them is shown. */
+/**
+ * The complete gateway, with workers that answer each input with the whole version that they were asked to evaluate: anything that reaches them
+ * is shown.
+ */
 const openParts = (cache: ReturnType<typeof openCache>) => {
   const whole = (workspaceId: string) => ({ workspaceId, userGroups: undefined });
   const directory = createAssetDirectory(cache, {
@@ -251,8 +255,8 @@ const openParts = (cache: ReturnType<typeof openCache>) => {
 }; // prettier-ignore
 
 /**
- * Each question is asked twice, and answered alike: the second time the process knows the key and what it may see, and a single input is answered
- * directly.
+ * Each call is made twice and answered alike: the second time the process has cached the key and its permissions, and a single input takes the
+ * direct route.
  */
 const call: MatrixWorld['call'] = async (question) => {
   const first = await ask(question);

@@ -14,7 +14,7 @@ interface AppContext {
   readonly compiledRules: () => number;
 }
 
-/** The HTTP side of this service: it has no calls of its own, only what every service answers. */
+/** The HTTP side of this service: it has no calls of its own, only those of every service. */
 export const createWorkerServer = (context: AppContext): ServiceServer =>
   createServiceServer({
     ...context.config,

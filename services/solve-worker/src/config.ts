@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from '@decision/service-kit';
 
-/** Everything that the environment may say to this service. */
+/** All environment variables of this service. */
 export const settings = {
   ...httpSettings(3003),
   ...databaseSettings,

@@ -75,7 +75,7 @@ describe('a chunk of inputs', () => {
 
 describe('a chunk of inputs of a rule that is not compiled here', () => {
   let jobs: (readonly string[])[];
-  /** Answers each input with itself, so many in a job, and one of them with an error. */
+  /** Answers each input with itself, a given number per job, and one of them with an error. */
   const threadWith = (atOnce: (job: number) => number) => ({
     one: () => Promise.reject(new TypeError('It is not asked for alone.')),
     first: (requests: readonly string[]): Promise<readonly SolvedInput[]> => {

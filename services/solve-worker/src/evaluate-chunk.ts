@@ -5,8 +5,8 @@ import { type SolvedInput } from '@decision/execution';
 import { optionsOf, readInputs, requireThread, solveHere, type SolveInThread } from './evaluate';
 
 /**
- * Work in a row before heartbeats, fetches and other partitions get their turn, ms (docs/adr/0011-evaluation-in-slices.md). An input is never
- * interrupted; a long evaluation runs in a thread.
+ * Longest uninterrupted work before heartbeats, fetches and other partitions get their turn, ms (docs/adr/0011-evaluation-in-slices.md). An input
+ * is never interrupted; a long evaluation runs in a thread.
  */
 const SLICE_MS = 10;
 
@@ -15,9 +15,9 @@ export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explai
 };
 
 /**
- * Evaluates a rule with every input of a chunk, in slices between which the process does its other work. Each failure stands in its own
- * slot. Inputs of a rule that is not compiled here go to a thread together; one that takes long, alone. Throws `deadline_exceeded` once
- * nobody waits any more, and `result_too_large` as soon as the results cannot fit a message.
+ * Evaluates a rule with every input of a chunk, in slices between which the process does other work. Each failure goes into its own slot. Inputs
+ * of a rule that is not compiled here go to a thread together; a long one goes alone. Throws `deadline_exceeded` once nobody waits any more, and
+ * `result_too_large` as soon as the results cannot fit into a message.
  */
 export const evaluateChunk = async (
   rule: CompiledRule | undefined,
@@ -56,7 +56,7 @@ export const evaluateChunk = async (
   return slots.solved;
 };
 
-/** What became of the inputs of a chunk, in their order. */
+/** Results of the inputs of a chunk, in their order. */
 class Slots {
   readonly solved: SolvedInput[] = [];
   private length = 0;
@@ -75,7 +75,7 @@ interface InputForThread {
   readonly request: string;
 }
 
-/** Several in one job, of which the thread answers those that it evaluates in a slice; the next job has at most twice as many. */
+/** Sends several inputs in one job; the thread answers those that it evaluates within a slice. The next job has at most twice as many. */
 const solveInThread = async (
   inputs: readonly InputForThread[],
   slots: Slots,

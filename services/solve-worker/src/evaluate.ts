@@ -11,17 +11,17 @@ import {
 import { type CompiledRule, evaluateBriefly, evaluateRule } from '@decision/engine';
 import { type SolvedInput, solvedInput } from '@decision/execution';
 
-/** Evaluates inputs, each JSON text of an object, in a thread, where a long evaluation delays no other request. */
+/** Evaluates inputs, each the JSON text of an object, in a thread, so that a long evaluation delays no other request. */
 export interface SolveInThread {
   readonly one: (request: string) => Promise<SolvedInput>;
-  /** Answers the first of them, at least one; ask again for the others. An input that runs too long is answered with its error. */
+  /** Answers the first ones, at least one; call it again for the others. An input that runs too long is answered with its error. */
   readonly first: (requests: readonly string[]) => Promise<readonly SolvedInput[]>;
 }
 
 type Options = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'audience'>;
 
 /**
- * Evaluates a rule with an input. `inThread` is given the long evaluations: all inputs of a rule that is too large to be compiled here, and
+ * Evaluates a rule with an input. `inThread` receives the long evaluations: all inputs of a rule that is too large to be compiled here, and
  * inputs that take long themselves (docs/adr/0026-long-evaluations-run-in-threads.md). Undefined: everything is evaluated here.
  */
 export const solveInput = (
@@ -40,7 +40,7 @@ export const optionsOf = ({ receivedAt: now, explain, audience }: Options): Eval
   audience,
 });
 
-/** The same at once; undefined where the evaluation belongs in a thread. The input took from `beganAt` on, by `performance.now()`. */
+/** The same at once; undefined if the evaluation belongs in a thread. Its time counts from `beganAt`, by `performance.now()`. */
 export const solveHere = (
   rule: CompiledRule | undefined,
   { request, input }: ReadInput,
@@ -58,7 +58,7 @@ export const requireThread = (inThread: SolveInThread | undefined): SolveInThrea
   throw new ServiceError('internal_error', 'The rule is not compiled here.');
 };
 
-/** The outputs. Throws the error where there is one. */
+/** The bytes of the outputs. Throws the error if there is one. */
 export const answerBytes = ({ result, error }: SolvedInput): Buffer => {
   if (error !== undefined) throw error;
   return Buffer.from(result);
@@ -66,23 +66,23 @@ export const answerBytes = ({ result, error }: SolvedInput): Buffer => {
 
 type InputFault = Extract<ErrorCode, 'invalid_json' | 'number_out_of_range' | 'input_not_object'>;
 
-/** An input that was read. */
+/** A parsed input. */
 export interface ReadInput {
   /** As in {@link SolvedInput}. */
   readonly request: string;
-  /** The fields, or why there are none. */
+  /** The fields, or the reason why there are none. */
   readonly input: Readonly<Record<string, unknown>> | ServiceError;
 }
 
 const NO_JSON = 'null';
 
-/** The input in some bytes; `what` names the bytes in sentences. */
+/** Parses the input from bytes; `what` names the bytes in sentences. */
 export const readInput = (payload: Buffer, what: 'body' | 'input'): ReadInput => {
   if (!isUtf8(payload)) return { request: NO_JSON, input: fault('invalid_json', `The ${what} is not UTF-8 text.`) };
   return readText(payload.toString('utf8'), what, false);
 };
 
-/** The inputs of a chunk, in their order. Of inputs that are common in form only the members with the keys `fields` are made, where they are given. */
+/** The inputs of a chunk, in their order. If `fields` is given, inputs of the common form get only the members with these keys. */
 export const readInputs = function* (chunk: Buffer, fields?: readonly string[]): Generator<ReadInput> {
   if (!isUtf8(chunk)) {
     for (const payload of chunkInputs(chunk)) yield readInput(payload, 'input');
@@ -101,7 +101,7 @@ export const readInputs = function* (chunk: Buffer, fields?: readonly string[]):
   }
 };
 
-/** `isExact` as of `parseJson`. */
+/** `isExact` as in `parseJson`. */
 const readText = (text: string, what: 'body' | 'input', isExact: boolean): ReadInput => {
   const parsing = parseJson(text, isExact);
   if (parsing.ok) return { request: text, input: fieldsOf(parsing.value, what) };

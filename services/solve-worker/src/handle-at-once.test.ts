@@ -36,7 +36,7 @@ interface Asked {
   readonly tools?: Partial<HandlerTools>;
 }
 
-/** The answer to one message, whether it was there at once, and what was logged of it but its duration. */
+/** The answer to one message, whether it was synchronous, and its log lines without their durations. */
 const answerTo = async ({ payload = '{"weight":2}', changes, tools }: Asked, known: CompiledRule | undefined) => {
   const logged: SolvedInput[] = [];
   const decisions: DecisionLogWriter = {

@@ -26,13 +26,13 @@ import { evaluateChunk } from './evaluate-chunk';
 import { type FlowTools, solveFlow } from './solve-flow';
 
 /**
- * Answers one message of `solution`, at once where nothing must be waited for. Throws `ServiceError` for expected failures, or rejects with it where it
- * answers a promise.
+ * Answers one message of `solution`, synchronously if nothing must be awaited. Throws `ServiceError` for expected failures, or rejects with it if
+ * it returns a promise.
  */
 type Handler = (
   envelope: SolutionRequestEnvelope,
   payload: Buffer,
-  /** Lets the next request of the partition begin: this one waits for a thread (docs/adr/0026-long-evaluations-run-in-threads.md). */
+  /** Lets the next request of the partition start: this one waits for a thread (docs/adr/0026-long-evaluations-run-in-threads.md). */
   letNextBegin?: () => void,
 ) => Promise<Buffer> | Buffer;
 
@@ -68,7 +68,7 @@ const solvingInThread = (
     },
   };
 
-/** `rule` is undefined where it is too large to be compiled in this thread. */
+/** `rule` is undefined if it is too large to be compiled in this thread. */
 const solveOne = (
   { decisions }: HandlerTools,
   rule: CompiledRule | undefined,
@@ -114,7 +114,7 @@ export interface HandlerTools extends FlowTools {
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Threads | undefined;
   readonly models: ContextModels;
-  /** Receives the reason why rules had no answer, each fault once in an operation. */
+  /** Called with the reason why rules had no answer, once per fault in an operation. */
   readonly onFault: (fault: RequestFault) => void;
 }
 
@@ -122,8 +122,8 @@ export interface HandlerTools extends FlowTools {
 const NO_DECISION_LOG: DecisionLogWriter = { write: () => undefined };
 
 /**
- * Carries out complete operations on instances, answers the new state of each, and logs the decisions of the rules that ran. Throws
- * `result_too_large` where the answer does not fit a message: then the requester settles the operation, and logs it. See
+ * Executes complete operations on instances, answers the new state of each, and logs the decisions of the rules that ran. Throws
+ * `result_too_large` if the answer does not fit into a message: then the requester settles the operation, and logs it. See
  * docs/adr/0019-workers-settle-contexts-api-writes.md.
  */
 const handleSettle = async (

@@ -26,7 +26,7 @@ const compile = (nodes: Graph['nodes'], connections: Graph['connections']): Flow
     },
   );
 
-/** Fails behind its origin where the input is 13. */
+/** Fails after its origin if the input is 13. */
 const plain = compile(
   [
     { ref: 'unlucky', type: 'ifelse', condition: { property: 'n', operator: 'equals', args: [13] } },
@@ -42,7 +42,7 @@ const plain = compile(
     { from: 'sum', output: 'twice', to: 'out', input: 'more' },
   ],
 );
-/** Asks the outside, with a secret. */
+/** Calls an external system, with a secret. */
 const asking = compile(
   [
     { ref: 'keys', type: 'vault', secrets: [{ name: 'TOKEN' }] },
@@ -316,7 +316,7 @@ it('gives up a chunk when its deadline passes, and one whose results exceed a me
 
 describe('notifications of a flow', () => {
   const channels = { slack: { url: 'https://example.com' } };
-  /** Tells, and fails behind it where the input is 13. */
+  /** Sends a notification, and fails after it if the input is 13. */
   const telling = compile(
     [
       { ref: 'tell', type: 'notification', channels },

@@ -21,29 +21,29 @@ import { type ReadInput, readInput } from './evaluate';
 import { resultTooLarge, tooLate } from './evaluate-chunk';
 
 export interface FlowTools {
-  /** Undefined: flows cannot be run here. */
+  /** Undefined: this worker cannot run flows. */
   readonly flows?: FlowPorts | undefined;
-  /** Undefined where nothing is to be logged. */
+  /** Undefined if nothing is logged. */
   readonly decisions: DecisionLogWriter | undefined;
-  /** Largest message of answers, bytes. Default: 32 MiB. */
+  /** Largest answer message, bytes. Default: 32 MiB. */
   readonly messageBytes?: number | undefined;
 }
 
 interface FlowPorts {
   readonly runner: Pick<FlowRunner, 'run' | 'open'>;
   readonly library: Pick<FlowLibrary, 'isSeenWhole'>;
-  /** Writes down what flows ask to be sent, all of it or nothing. Rejects where that is not known to have happened. */
+  /** Stores the notifications of flows, all or none. Rejects if it is not known to have succeeded. */
   readonly notify: (workspaceId: string, notifications: readonly FlowNotification[]) => Promise<void>;
 }
 
 type FlowEnvelope = SolutionRequestEnvelope & { readonly kind: 'solve' | ChunkKind };
 
-/** Inputs of one chunk that run at once where the flow waits for other systems: mostly they wait then. */
+/** Inputs of one chunk that run at once if the flow calls other systems: they spend most of the time waiting. */
 const WAITING_AT_ONCE = 8;
 
 /**
  * Solves one input, or a chunk of them, with a flow, and logs each as one decision. `letNextBegin` is called when the flow waits for something
- * outside of this thread. Throws `ServiceError` where there is no answer, or where the flow says that a failure is to fail the request.
+ * outside this thread. Throws `ServiceError` if there is no answer, or if the flow lets a failure fail the request.
  */
 export const solveFlow = async (
   { flows, decisions, messageBytes }: FlowTools,
@@ -76,17 +76,17 @@ interface SolverOptions {
   readonly envelope: FlowEnvelope;
   readonly letNextBegin: () => void;
   readonly isLogged: boolean;
-  /** Largest message of answers, bytes. */
+  /** Largest answer message, bytes. */
   readonly messageBytes?: number | undefined;
 }
 
 interface Solved {
   readonly solved: SolvedInput;
-  /** Where the request is to fail. */
+  /** Set if the request must fail. */
   readonly refusal: ServiceError | undefined;
-  /** What is to be sent, once it is written down. */
+  /** Notifications to send, once they are stored. */
   readonly notifications: readonly FlowNotification[];
-  /** The same input where that could not be written down. */
+  /** The result of the same input if they could not be stored. */
   readonly unwritten: () => Promise<Solved>;
 }
 
@@ -134,19 +134,19 @@ class FlowSolver {
     const explanation = this.isExplained ? await this.explain(outcome) : undefined;
     const solved = solvedInput(request, outcome, durationUs(), explanation);
     const fails = !outcome.ok && this.flow.settings.failedResponseMode === 'fail';
-    // What cannot be written is no failure of the flow.
+    // An outcome that cannot be written is not a failure of the flow.
     const unreadable = outcome.ok ? solved.error : undefined;
     const { notifications = NOTHING } = outcome.ok && unreadable === undefined ? outcome : {};
     const unwritten = (): Promise<Solved> => this.solvedBy(notStored(outcome), request, durationUs);
     return { solved, refusal: fails ? refusalOf(outcome.error) : unreadable, notifications, unwritten };
   }
 
-  /** Writes down what is to be sent, in one statement, and answers the inputs as they are then: those for which that failed have failed. */
+  /** Stores the notifications in one statement, and answers the results of the inputs: those whose notifications could not be stored have failed. */
   private async store(all: readonly Solved[]): Promise<readonly Solved[]> {
     const notifications = all.flatMap((one) => one.notifications);
     if (notifications.length === 0) return all;
     const { workspaceId, deadline } = this.options.envelope;
-    // Nobody waits for the answer: nothing is sent that the client is not told of.
+    // Nobody waits for the answer: no notification is sent that the client does not know of.
     if (Date.now() >= deadline) throw tooLate();
     try {
       await this.options.flows.notify(workspaceId, notifications);
@@ -156,7 +156,7 @@ class FlowSolver {
     }
   }
 
-  /** In the order of the inputs. Throws as `evaluateChunk` does. */
+  /** Results in the order of the inputs. Throws as `evaluateChunk` does. */
   async solveChunk(payload: Buffer): Promise<readonly SolvedInput[]> {
     const { envelope, messageBytes = limits.executionMessageBytes.defaultValue } = this.options;
     const { deadline } = envelope;
@@ -186,7 +186,7 @@ class FlowSolver {
     return { path: entries.flatMap(withoutContent), not_listed };
   }
 
-  /** Whether the reader of the explanation sees everything that the flow runs (V21). */
+  /** Whether the reader of the explanation may see everything that the flow runs (V21). */
   private seesAll(): Promise<boolean> {
     const { flows, envelope } = this.options;
     const { audience, workspaceId, versionId } = envelope;
@@ -197,13 +197,13 @@ class FlowSolver {
   }
 }
 
-/** An input that the flow was never given. */
+/** An input that never reached the flow. */
 const refusedInput = (solved: SolvedInput, refusal: ServiceError): Solved => {
   const one: Solved = { solved, refusal, notifications: NOTHING, unwritten: () => Promise.resolve(one) };
   return one;
 };
 
-/** The outcome of a run whose notifications could not be written down: nothing is to be sent of a flow that failed, and this one has. */
+/** The outcome of a run whose notifications could not be stored: a failed flow sends nothing, and this one has failed. */
 const notStored = ({ trace, steps }: FlowOutcome): FlowOutcome => ({
   ok: false,
   error: {
@@ -218,11 +218,11 @@ const notStored = ({ trace, steps }: FlowOutcome): FlowOutcome => ({
 
 type TraceEntry = NonNullable<FlowOutcome['trace']>['entries'][number];
 
-/** What became of the nodes of the flow itself; nothing that went through them. */
+/** Status of the flow's own nodes, without the data that went through them. */
 const withoutContent = ({ ref, within, indexes, status, reason, duration_ms }: TraceEntry): readonly object[] =>
   within === undefined ? [{ ref, indexes, status, reason, duration_ms }] : [];
 
-/** Names the run of one input: the same when the client repeats its request under one key, or the message comes again. */
+/** Names the run of one input: the same when the client repeats its request with the same key, or the message is redelivered. */
 const rootOf = ({ workspaceId, versionId, idempotencyKey, requestId, origin }: FlowEnvelope, offset: number): string =>
   JSON.stringify([
     workspaceId,

@@ -112,7 +112,7 @@ const publishFlow = async (
   return versionId;
 };
 
-/** Answers what its origin decides. */
+/** A flow that answers the result of its origin. */
 const passing = ({ slug, selector }: FlowUse): Required<FlowGraph> => ({
   nodes: [
     { ref: 'in', type: 'origin', rule: slug, version: selector },
@@ -121,7 +121,7 @@ const passing = ({ slug, selector }: FlowUse): Required<FlowGraph> => ({
   connections: [{ from: 'in', output: 'v', to: 'out' }],
 });
 
-/** Asks the outside about it. */
+/** A flow that calls an external system with it. */
 const asking = ({ slug, selector }: FlowUse): Required<FlowGraph> => ({
   nodes: [
     { ref: 'in', type: 'origin', rule: slug, version: selector },
@@ -134,7 +134,7 @@ const asking = ({ slug, selector }: FlowUse): Required<FlowGraph> => ({
   ],
 });
 
-/** A worker with what the database holds, and somebody who asks it, on topics of their own. */
+/** A worker with the content of the database, and a requester, on topics of their own. */
 const openWorker = async (callFor?: CallFor) => {
   const library = createStoredRules(database, cache, { maxBytes: 10_000_000, onStale: () => undefined });
   const flowLibrary = createStoredFlows(database, cache, library, { maxBytes: 10_000_000 });
@@ -206,7 +206,7 @@ it('answers chunks, explanations and failures over the broker', async () => {
   expect(JSON.parse(await request(version, '{"n":1}', { explain: 'brief', audience: 'unrestricted' }))).toMatchObject({
     ...{ v: 2, $explain: { path: [{ ref: 'in', outputs: { v: 2 } }, { ref: 'out' }], not_listed: 0 } },
   });
-  // The rule belongs to no group: who is restricted to one does not see what went through it.
+  // The rule belongs to no group: a key restricted to a group does not see the data that went through it.
   const restricted = await request(version, '{"n":1}', { explain: 'brief', audience: ['sales'] });
   expect(restricted).toContain('"ref":"in","status":"ran"');
   expect(restricted).not.toContain('outputs');

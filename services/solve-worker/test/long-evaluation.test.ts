@@ -32,7 +32,7 @@ const msToEvaluate = (rule: CompiledRule, input: { readonly text: string }): num
   return performance.now() - beganAt;
 };
 
-/** A worker that handles with these tools, and somebody who asks it, on topics of their own; ready, and closed after the test. */
+/** A worker with these tools, and a requester, on topics of their own; ready, and closed after the test. */
 const openWorker = async (tools: Pick<HandlerTools, 'library' | 'threads'>) => {
   const stack = testStack();
   const settings = {
@@ -77,7 +77,7 @@ afterEach(() => close());
 it('keeps a worker in its group: a chunk that takes longer than its session is evaluated once and answered', async () => {
   const rule = compileRule(table);
   const input = { text: 'abcdefghi '.repeat(200) };
-  // Measured until it becomes no quicker: what is compiled meanwhile would make the chunk shorter than it is meant to be.
+  // Measured until it gets no faster: otherwise compilation during the test would make the chunk shorter than intended.
   let oneMs = Infinity;
   for (const end = performance.now() + 2_000; performance.now() < end;)
     oneMs = Math.min(oneMs, msToEvaluate(rule, input));

@@ -38,7 +38,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** A receiver of webhooks, which answers a status for each; it says how many were open at once at most. */
+/** A receiver of webhooks that answers each with a status; it records the most that were open at once. */
 const startReceiver = async (statusOf: (seen: readonly Seen[]) => number, delayMs = 0) => {
   const seen: Seen[] = [];
   let open = 0;
@@ -65,7 +65,7 @@ const startReceiver = async (statusOf: (seen: readonly Seen[]) => number, delayM
     server.close();
     await once(server, 'close');
   });
-  // A server that listens on TCP has this form of address.
+  // The server listens on TCP, so its address has this form.
   const { port } = server.address() as AddressInfo;
   return { seen, most, url: `http://127.0.0.1:${port}/hook` };
 };
@@ -79,7 +79,7 @@ const write = (target: string, ids: readonly string[], workspace = workspaceId):
     })),
   );
 
-/** A worker's part that sends, with the store it is given, and the lines of its log. */
+/** The sending part of a worker, with the given store, and its log lines. */
 const startWorker = (changes: Partial<Store> = {}, environment: Record<string, string> = {}) => {
   const lines: string[] = [];
   const logger = createLogger({
@@ -118,14 +118,14 @@ it('CN-155: sends what was written, soon after a wake, once by several workers, 
   await until(nothingWaits);
   expect(Date.now() - began).toBeLessThan(10_000);
   expect(receiver.seen.map(({ id }) => id).sort()).toEqual([...ids].sort());
-  // The same steps again, as after a message that was handled twice.
+  // The same steps again, as after a redelivered message.
   await write(receiver.url, ids);
   expect(await unsent()).toEqual({ waiting: 0, failed: 0 });
 });
 
 it('CN-156: sends what a worker left that was killed behind the commit', async () => {
   const receiver = await startReceiver(() => 200);
-  // Its process took it and is gone.
+  // Its process claimed it and died.
   await write(receiver.url, ['left']);
   await store.take({ leaseMs: 300, most: 10, share: 10, busy: [] });
   startWorker();

@@ -5,30 +5,30 @@ import { type SeededRandom } from './seeded-random';
 import { callJson, type ServiceAnswer } from './service-call';
 import { CONTEXT_SLUG, FACTS, SENDER_SLUG } from './watched-context';
 
-/** State that clients share. */
+/** State shared by clients. */
 export interface ClientContext {
   readonly apiKey: string;
-  /** Base URLs of the processes; a client asks any of them. */
+  /** Base URLs of the processes; a client calls any of them. */
   readonly urls: readonly [string, ...string[]];
   readonly instanceIds: readonly [string, ...string[]];
-  /** A number that no other call has answered. */
+  /** A number that no other call returns. */
   readonly nextValue: () => number;
-  /** ms, of one clock for all clients. */
+  /** ms, from one clock for all clients. */
   readonly now: () => number;
   readonly record: (instanceId: string, operation: Operation) => void;
 }
 
-/** Records of a batch, at most. */
+/** Most records of a batch. */
 const MOST_RECORDS = 4;
-/** Which of its operations a client draws: below each of these, else a batch. */
+/** Thresholds for choosing a client's operation: below each of these, else a batch. */
 const SUBMITS = 0.4;
 const READS = SUBMITS + 0.2;
 const SENDS = READS + 0.2;
 const SENDERS = 4;
-/** How long a client rests that reached nobody, ms. */
+/** How long a client rests after it could not connect, ms. */
 const REST_MS = 200;
 
-/** One client: one operation after the other, drawn by chance, until told to stop. */
+/** One client: runs randomly chosen operations one after the other until stopped. */
 export const runClient = async (
   context: ClientContext,
   { name, random, isOver }: { readonly name: string; readonly random: SeededRandom; readonly isOver: () => boolean },
@@ -61,7 +61,7 @@ interface Submission {
   readonly writes: Facts;
 }
 
-/** Submits facts to one instance, and records what came of it. */
+/** Submits facts to one instance, and records the outcome. */
 export const submitTo = async (
   context: ClientContext,
   url: string,
@@ -79,7 +79,7 @@ export const submitTo = async (
 const read = ({ context, random, name }: Turn): Promise<ServiceAnswer | undefined> =>
   readFrom(context, random.pick(context.urls), { instanceId: random.pick(context.instanceIds), name });
 
-/** Reads one instance, and records what it was. */
+/** Reads one instance, and records its state. */
 export const readFrom = async (
   context: ClientContext,
   url: string,
@@ -101,8 +101,8 @@ const send = ({ context, random, name }: Turn): Promise<ServiceAnswer | undefine
 };
 
 /**
- * Has the flow of a sender write facts to one instance, and records what came of it: that they were merged, and what was there afterwards. A flow
- * that ran again, since its process died, answers what is there by then. Where it says nothing it may still write, once.
+ * Lets the flow of a sender write facts to one instance, and records the outcome: whether they were merged, and the state afterwards. A flow that
+ * ran again, since its process died, answers the state at that time. If the answer does not say, it may still write, once.
  */
 export const sendTo = async (
   context: ClientContext,
@@ -132,10 +132,7 @@ const submitBatch = ({ context, random, name }: Turn): Promise<ServiceAnswer | u
   return submitBatchTo(context, random.pick(context.urls), { name, records });
 };
 
-/**
- * Submits several records, and records what came of it. Some may be for the same instance: they are one operation on it, of which later facts
- * stand.
- */
+/** Submits several records, and records the outcome. Some may be for the same instance: they form one operation on it, in which later facts win. */
 export const submitBatchTo = async (
   context: ClientContext,
   url: string,
@@ -149,7 +146,7 @@ export const submitBatchTo = async (
   const endedAt = context.now();
   for (const instanceId of new Set(records.map((record) => record.instanceId))) {
     const own = records.filter((record) => record.instanceId === instanceId).map(({ writes }) => writes);
-    const writes: Facts = Object.assign({}, ...own) as Facts; // facts are all that is assigned
+    const writes: Facts = Object.assign({}, ...own) as Facts; // only facts are assigned
     const outcome = outcomeInBatch(answer, instanceId);
     context.record(instanceId, { name: `batch ${name}`, begunAt, endedAt, writes, outcome });
   }

@@ -1,4 +1,4 @@
-/** Cuts one direction of a conversation with the database into its messages: a letter, a length of four bytes that counts itself, and what is said. */
+/** Splits one direction of a connection with the database into its messages: a letter, a length of four bytes that includes itself, and the body. */
 export class MessageReader {
   private rest: Buffer = Buffer.alloc(0);
   /** The first message of a client has no letter. */
@@ -8,7 +8,7 @@ export class MessageReader {
     this.isGreeting = greets;
   }
 
-  /** The messages that are whole by now, as they came. */
+  /** The messages that are complete so far, in order. */
   read(data: Buffer): readonly Buffer[] {
     this.rest = Buffer.concat([this.rest, data]);
     const messages: Buffer[] = [];
@@ -26,12 +26,12 @@ export class MessageReader {
 
 const HEAD = 5;
 
-/** Tells which statement a client's message has carried out, across the messages of one connection. */
+/** Finds the statement that a client's message executes, across the messages of one connection. */
 export class StatementReader {
-  /** Texts that the connection keeps, by the names that it gave them. */
+  /** Prepared statements of the connection, by their names. */
   private readonly prepared = new Map<string, string>();
 
-  /** The statement of a message that brings one at once (`Q`), or without a name (`P`), or binds values to one that is kept (`B`). */
+  /** The statement of a message that contains one for immediate execution (`Q`), or without a name (`P`), or binds values to a prepared one (`B`). */
   textOf(message: Buffer): string | undefined {
     const letter = String.fromCharCode(message[0] ?? 0);
     if (letter === 'Q') return message.toString('utf8', HEAD, message.length - 1);
@@ -41,7 +41,7 @@ export class StatementReader {
     const text = textAt(message, afterText(message, HEAD));
     if (name === '') return text;
     this.prepared.set(name, text);
-    return undefined; // its values come next
+    return undefined; // its values follow
   }
 }
 

@@ -6,7 +6,7 @@ import { type WatchReport } from './watch-histories';
 export const isSerial = ({ histories }: WatchReport): boolean =>
   histories.every(({ verdict }) => verdict.type === 'serial');
 
-/** Summary of a run and its findings, for a person. */
+/** Summary of a run and its findings, for humans. */
 export const describeReport = (report: WatchReport): string => {
   const { histories, faults } = report;
   const operations = histories.flatMap(({ history }) => history.operations);
@@ -36,7 +36,7 @@ const countBy = (names: readonly string[]): ReadonlyMap<string, number> => {
 const list = (counts: ReadonlyMap<string, number>): string =>
   [...counts].map(([name, count]) => `${name} ${count}`).join(', ');
 
-/** Operations that the best attempt placed last: what they left is what the next ones contradict. */
+/** Operations that the best attempt placed last: the next ones contradict the state after them. */
 const SHOWN = 5;
 
 const describeFailure = ({ instanceId, history, verdict }: WatchedHistory): string => {

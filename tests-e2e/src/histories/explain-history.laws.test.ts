@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { explainHistory } from './explain-history';
 import { type Facts, type Operation } from './history';
 
-/** Random choices for one operation: how it moves in time around the moment at which it happens, and what it does. */
+/** Random choices for one operation: its start and end around the moment at which it takes effect, and its action. */
 interface Drawn {
   readonly facts: readonly string[];
   readonly reach: readonly [number, number];
@@ -17,7 +17,7 @@ const drawn = fc.record<Drawn>({
 });
 const nothingDecided = () => null;
 
-/** A history that happened in the order in which it was drawn: operation n at the moment 10 n, answered around it. */
+/** A history that took effect in the order in which it was drawn: operation n at the moment 10 n, answered around it. */
 const happen = (all: readonly Drawn[]): Operation[] => {
   let facts: Facts = {};
   return all.map(({ facts: names, reach, fate }, index): Operation => {
@@ -38,7 +38,7 @@ const happen = (all: readonly Drawn[]): Operation[] => {
   });
 };
 
-/** Every order of every choice of what happened: the definition, without any cleverness. */
+/** Tries every order of every set of operations: the definition, without any optimisation. */
 const isSerialByDefinition = (operations: readonly Operation[]): boolean => {
   const extend = (facts: Facts, open: readonly Operation[]): boolean =>
     open.every(({ outcome }) => outcome.type === 'unknown') ||
@@ -63,7 +63,7 @@ const isSerialByDefinition = (operations: readonly Operation[]): boolean => {
   return extend({}, operations);
 };
 
-/** Orders that the service would have kept. */
+/** Orders that the service would have stored. */
 const keptOrders = (all: readonly Drawn[]) =>
   Object.fromEntries(
     NAMES.map((name) => [
@@ -110,7 +110,7 @@ it('agrees with the definition on short histories, broken ones among them', () =
   fc.assert(
     fc.property(broken, ([all, swaps]) => {
       const operations = happen(all);
-      // Answers change places: sometimes that breaks the history, and sometimes not.
+      // Answers are swapped: sometimes that breaks the history, and sometimes not.
       for (const [one, other] of swaps) {
         const [first, second] = [operations[one], operations[other]];
         if (first === undefined || second === undefined) continue;
@@ -131,7 +131,7 @@ describe('of a service that merges at one moment and writes the decision back at
   interface Step {
     readonly facts: readonly string[];
     readonly reach: readonly [number, number];
-    /** `beside`: decided, in an answer of which something else was not settled. `cut`: an error, and the decision may come all the same. */
+    /** `beside`: decided, in an answer in which something else was not settled. `cut`: an error, but the decision may follow nevertheless. */
     readonly fate: 'settled' | 'beside' | 'degraded' | 'cut' | 'cut and decided';
     readonly reads: readonly [boolean, boolean];
   }
@@ -147,7 +147,7 @@ describe('of a service that merges at one moment and writes the decision back at
     outcome: { type: 'seen', seen: { facts, decided }, settled: false },
   });
 
-  /** Submission n merges at 100 n and is written back at 100 n + 50; reads are between and behind. */
+  /** Submission n merges at 100 n and is written back at 100 n + 50; reads are between and after. */
   const serve = (steps: readonly Step[]) => {
     let facts: Facts = {};
     let decided: number | null = null;

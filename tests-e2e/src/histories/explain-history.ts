@@ -5,15 +5,16 @@ import { afterOperation, EMPTY_INSTANCE, type InstanceModel, type ModelRules } f
 export type Verdict =
   | { readonly type: 'serial'; readonly order: readonly Operation[] }
   | { readonly type: 'not_serial'; readonly longest: readonly Operation[]; readonly next: readonly Operation[] }
-  /** The search was given up: neither is known. */
+  /** The search was given up without a result. */
   | { readonly type: 'undecided'; readonly steps: number };
 
 const MOST_STEPS = 2_000_000;
 
 /**
- * Looks for an order of the operations in which each answer is what it would have been had they run one after the other, and in which no operation
- * comes before one that had ended when it began. Operations with an unknown outcome happen at any time after they began, or never; refused ones never.
- * It tries what fits depth first and remembers where it has been: the same operations done with the same state between need no second look.
+ * Searches for an order of the operations in which each answer is the one that sequential execution would give, and in which no operation
+ * precedes one that had ended before it started. Operations with an unknown outcome take effect at any time after they started, or never; refused
+ * ones never. The search goes depth first and remembers visited states: the same set of completed operations with the same state needs no second
+ * visit.
  */
 export const explainHistory = (history: History, decide: Decide, mostSteps = MOST_STEPS): Verdict => {
   const operations = relevantOperations(history);
@@ -23,7 +24,7 @@ export const explainHistory = (history: History, decide: Decide, mostSteps = MOS
 
 interface Attempt {
   readonly model: InstanceModel;
-  /** Positions of operations that may come next, those that tell most first. */
+  /** Positions of operations that may come next, the most informative first. */
   readonly candidates: readonly number[];
   tried: number;
 }
@@ -91,7 +92,7 @@ class Search {
     return { model, candidates: this.candidates(this.done), tried: 0 };
   }
 
-  /** Operations that may come next: no remaining operation had ended before they began. */
+  /** Operations that may come next: those that started before the end of every remaining operation. */
   private candidates(done: readonly boolean[]): number[] {
     const open: number[] = [];
     let firstEnd = Infinity;
@@ -138,8 +139,8 @@ class Search {
 }
 
 /**
- * Operations that an order must contain, by their beginning. An operation without an answer whose effect was never seen can be left out: it explains
- * nothing. One whose effect was seen did happen, at any time after it began.
+ * Operations that an order must contain, by their start. An operation without an answer whose effect was never seen can be left out: it explains
+ * nothing. One whose effect was seen did take effect, at any time after it started.
  */
 const relevantOperations = ({ operations, orders }: History): Operation[] => {
   const seen = seenValues(operations, orders);

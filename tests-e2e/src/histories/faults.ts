@@ -3,7 +3,7 @@ import { type ServiceProcess } from '@decision/launcher';
 import { type ServerControl } from '@decision/local-stack';
 import { LEASE_MS, type WatchedFleet } from './watched-fleet';
 
-/** Servers that faults may be done to. Those that are absent are left alone. */
+/** Servers that may be subjected to faults. Absent servers are left alone. */
 export type FaultyServers = Readonly<Partial<Record<'database' | 'broker', ServerControl>>>;
 
 export type Fault =
@@ -17,25 +17,25 @@ export const SERVICE_FAULTS: readonly [Fault, ...Fault[]] = [
   'pause worker',
 ];
 
-/** Needs a fleet whose database is watched; first, so that the shortest run has it. */
+/** Requires a fleet whose database connection is watched; listed first, so that the shortest run includes it. */
 export const DATABASE_FAULTS: readonly Fault[] = ['delay write-backs'];
 
 export const SERVER_FAULTS: readonly Fault[] = ['kill database', 'pause broker', 'kill broker'];
 
-/** The statement of contexts-api that stores decisions, recognised by a part that only it has. */
+/** The statement of contexts-api that stores decisions, recognised by its unique beginning. */
 export const WRITE_BACK = /^\s*with written as \(\s*update context_instances /;
 
 interface FaultOptions {
   readonly fleet: Pick<WatchedFleet, 'contexts' | 'worker' | 'proxy'>;
   readonly servers: FaultyServers;
-  /** Which process of contexts-api is meant. */
+  /** The affected process of contexts-api. */
   readonly victim: ServiceProcess;
 }
 
-/** Long enough that others take over what a process had admitted. */
+/** Long enough for others to take over the operations of a process. */
 const PAUSE_MS = 2.5 * LEASE_MS;
 
-/** Does one fault; resolves once it is over. A process that was killed is started again by its launcher, a server before this resolves. */
+/** Inflicts one fault; resolves once it is over. A killed process is restarted by its launcher, a server is restarted before this resolves. */
 export const inflict = async (fault: Fault, { fleet, servers, victim }: FaultOptions): Promise<void> => {
   switch (fault) {
     case 'kill contexts-api':
@@ -59,7 +59,7 @@ export const inflict = async (fault: Fault, { fleet, servers, victim }: FaultOpt
   }
 };
 
-/** Ends a server as if its machine had gone, and starts it again with the same data. */
+/** Kills a server as if its machine had failed, and starts it again with the same data. */
 export const restart = async (server: ServerControl | undefined): Promise<void> => {
   await server?.kill('SIGKILL');
   await server?.start();
@@ -72,14 +72,14 @@ const freeze = async (service: ServiceProcess): Promise<void> => {
   if (service.pid() === pid) signal(service, 'SIGCONT');
 };
 
-/** Write-backs that are delayed together; a process has more connections than this. */
+/** Number of write-backs delayed together; a process has more connections than this. */
 const DELAYED_AT_ONCE = 6;
-/** How long further ones are awaited after the first, ms. */
+/** How long to wait for further ones after the first, ms. */
 const GATHERING_MS = 200;
 
 /**
- * Write-backs reach the database only after their operations have been taken over: they are held on their way while their process, which would
- * renew its leases, is paused. Chance alone seldom pauses a process between these two moments.
+ * Write-backs reach the database only after their operations have been taken over: they are held while their process, which would renew its
+ * leases, is paused. Random pauses seldom hit a process between these two moments.
  */
 const delayWriteBacks = async ({ contexts: [, service], proxy }: FaultOptions['fleet']): Promise<void> => {
   if (proxy === undefined) return;
@@ -87,11 +87,11 @@ const delayWriteBacks = async ({ contexts: [, service], proxy }: FaultOptions['f
   await Promise.race([...traps, pause(PAUSE_MS)]);
   await pause(GATHERING_MS);
   await freeze(service);
-  // Those that nothing has reached yet hold nothing back when something does.
+  // Traps that have not caught anything yet must not hold a later statement.
   for (const trap of traps) void trap.then((held) => held.letGo());
 };
 
-/** A process that is just being started again is left alone. */
+/** Does nothing to a process that is just being restarted. */
 export const signal = (service: ServiceProcess, name: NodeJS.Signals): void => {
   const pid = service.pid();
   if (pid !== undefined) process.kill(pid, name);

@@ -1,4 +1,4 @@
-/** A run that cannot say anything: the service did not start, or refused what the run needs. */
+/** A run without a result: the service did not start, or refused a request that the run needs. */
 export class HistoryError extends Error {
   override readonly name = 'HistoryError';
 }

@@ -1,17 +1,17 @@
-/** Values of submitted facts. A fact that is not there has no value. */
+/** Values of submitted facts. An absent fact has no value. */
 export type Facts = Readonly<Record<string, number>>;
 
-/** State of the instance that an answer showed. */
+/** State of the instance shown in an answer. */
 export interface Seen {
   readonly facts: Facts;
-  /** Fact that the bound rule had written; null: none yet. */
+  /** Fact written by the bound rule; null: none yet. */
   readonly decided: number | null;
 }
 
 /**
- * A client's knowledge of an operation afterwards. `seen`: it was answered with the state, and `settled` says whether the answer claims that all that
- * was due has run. `committed`: an error said that the merge is committed. `refused`: an error said that nothing was. `unknown`: there was no answer,
- * or one that does not tell.
+ * A client's knowledge of the outcome of an operation. `seen`: it was answered with the state, and `settled` says whether the answer claims that
+ * all due runs have finished. `committed`: an error said that the merge is committed. `refused`: an error said that nothing is committed.
+ * `unknown`: there was no answer, or an inconclusive one.
  */
 export type Outcome =
   | { readonly type: 'seen'; readonly seen: Seen; readonly settled: boolean }
@@ -21,20 +21,20 @@ export type Outcome =
 
 /** One operation of one client on one instance. */
 export interface Operation {
-  /** Names it in what is said about a history. */
+  /** Its name in messages about a history. */
   readonly name: string;
-  /** Times of one clock, ms: before it was sent, and after its answer was there. */
+  /** Times of one clock, ms: before it was sent, and after its answer arrived. */
   readonly begunAt: number;
   readonly endedAt: number;
-  /** Facts that it submits, each value used by no other operation; undefined: it reads. */
+  /** Facts that it submits, each value used by no other operation; undefined for a read. */
   readonly writes: Facts | undefined;
   readonly outcome: Outcome;
 }
 
-/** All that happened to one instance, in any order. The instance is absent at first. */
+/** All operations on one instance, in any order. The instance is absent at first. */
 export interface History {
   readonly operations: readonly Operation[];
-  /** For facts of which the service keeps a history: their values, oldest first, at the end. */
+  /** Final values, oldest first, of the facts whose history the service stores. */
   readonly orders: Readonly<Record<string, readonly number[]>>;
 }
 

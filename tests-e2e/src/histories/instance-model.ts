@@ -1,13 +1,13 @@
 import { type Decide, type Facts, type History, type Operation } from './history';
 
-/** An instance after some operations, in one order of them. */
+/** An instance after some operations, in one of their orders. */
 export interface InstanceModel {
   readonly facts: Facts;
-  /** Decisions that may be stored: until a settling is written back, also the one before it. */
+  /** Decisions that may be stored: until a settling is written back, the previous one too. */
   readonly possible: readonly (number | null)[];
-  /** The decision is visible to operations that begin after this time; Infinity if no answer said so. */
+  /** The decision is visible to operations that start after this time; Infinity if no answer said so. */
   readonly settledBy: number;
-  /** How many values each tracked fact has had. */
+  /** Number of values that each tracked fact has had. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -20,9 +20,9 @@ export interface ModelRules {
 }
 
 /**
- * The instance after one more operation; undefined where the operation cannot have come next.
+ * The instance after one more operation; undefined if the operation cannot have come next.
  *
- * A submission is merged at one moment and what is due is written back at a later one, both before its answer. Nobody else writes between them, but
+ * A submission is merged at one moment and its due decisions are written back later, both before its answer. Nobody else writes between them, but
  * readers see the merge without the decision.
  */
 export const afterOperation = (
@@ -58,20 +58,20 @@ const afterWrite = (
   if (counts === undefined) return undefined;
   const facts = { ...model.facts, ...writes };
   const due = decide(facts);
-  // Whoever was told that all has run had it written back before anybody else could merge.
+  // A submission that was answered as settled was written back before anybody else could merge.
   const stored = model.settledBy === Infinity ? model.possible : [decide(model.facts)];
   const possible = [...new Set([...stored, due])];
   if (outcome.type !== 'seen') return { facts, possible, settledBy: Infinity, counts };
   const { seen, settled } = outcome;
   if (!sameFacts(seen.facts, facts)) return undefined;
-  // A due decision is shown by the operation that wrote it back, even if the rest of the answer was not settled: it is stored by the end of the answer, and
-  // readers that began before may still have seen the merge without it.
+  // A due decision is shown by the operation that wrote it back, even if the rest of the answer was not settled: it is stored by the end of the
+  // answer, and readers that started earlier may still have seen the merge without it.
   if (seen.decided === due) return { facts, possible, settledBy: endedAt, counts };
   if (settled || !possible.includes(seen.decided)) return undefined;
   return { facts, possible: [seen.decided, due], settledBy: Infinity, counts };
 };
 
-/** Undefined where the service noted the values of a tracked fact in another order. */
+/** Undefined if the service recorded the values of a tracked fact in another order. */
 const countValues = (
   counts: InstanceModel['counts'],
   writes: Facts,

@@ -4,7 +4,7 @@ import { FACTS } from './watched-context';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Statuses of a run after which nothing is left to do. */
+/** Statuses of a run that has no work left. */
 const FINISHED: ReadonlySet<unknown> = new Set(['solved', 'success', 'skipped_already_run']);
 const UNFINISHED_REASONS: ReadonlySet<unknown> = new Set(['execution_unavailable', 'execution_in_progress']);
 
@@ -23,7 +23,7 @@ export const outcomeInBatch = (answer: ServiceAnswer | undefined, instanceId: st
   return { type: 'seen', seen: seenIn(result['state']), settled };
 };
 
-/** What the flow of a sender found where it had written; undefined where the answer does not say that it has. */
+/** The state that the flow of a sender found where it had written; undefined if the answer does not confirm the write. */
 export const stateSentIn = (answer: ServiceAnswer | undefined): Seen | undefined => {
   if (answer?.status !== 200) return undefined;
   const run = list(answer.body['cascaded']).find(({ flow }) => flow !== undefined);
@@ -53,7 +53,7 @@ export const ordersIn = (
   );
 };
 
-/** An error names all that it committed, and all of which the database did not tell. */
+/** An error names the instances that it committed, and those with an unknown commit. */
 const outcomeOfFailure = (answer: ServiceAnswer | undefined, instanceId: string): Outcome => {
   if (answer?.status === 0) return { type: 'refused' };
   const { committed_instance_ids: committed, unknown_instance_ids: unknown } = answer?.body ?? {};

@@ -21,7 +21,7 @@ export interface WatchedHistory {
   readonly verdict: Verdict;
 }
 
-/** Keeps what clients were answered. */
+/** Records the answers to clients. */
 export class Recorder {
   readonly context: ClientContext;
   private readonly operations = new Map<string, Operation[]>();
@@ -43,8 +43,8 @@ export class Recorder {
   }
 
   /**
-   * The last operations on an instance, once nothing is done to the fleet any more: a read, and a submission that must succeed, since nobody holds the
-   * instance; then the orders that the service kept.
+   * The last operations on an instance, after all faults have ended: a read, and a submission that must succeed, since nobody holds the instance;
+   * then the orders that the service stored.
    */
   async conclude(instanceId: string): Promise<WatchedHistory> {
     const [url] = this.context.urls;

@@ -1,12 +1,12 @@
-/** Chance that can be had again. */
+/** Reproducible random choices. */
 export interface SeededRandom {
   /** From 0 to below 1. */
   next(): number;
   /** A whole number from 0 to below `bound`. */
   below(bound: number): number;
-  /** Whether something happens that happens with this probability. */
+  /** True with this probability. */
   happens(probability: number): boolean;
-  /** One of the items, of which there is at least one. */
+  /** One of the items (at least one). */
   pick<T>(items: readonly [T, ...T[]]): T;
 }
 

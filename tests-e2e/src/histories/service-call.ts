@@ -1,6 +1,6 @@
-/** An answer; undefined if the connection broke, or none came in time. */
+/** An answer; undefined if the connection broke, or no answer came in time. */
 export interface ServiceAnswer {
-  /** 0 where nobody listened, so that nothing was sent. */
+  /** 0 if nobody listened, so that nothing was sent. */
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket, connect } from 'node:net';
 import { MessageReader, StatementReader } from './database-messages';
 
-/** Place of a trap: the nth statement of that kind from now on, of any connection, or the commit of its transaction. */
+/** Position of a trap: the nth statement of this kind from now on, on any connection, or the commit of its transaction. */
 export interface Place {
   readonly statement: RegExp;
   /** 1 or more; default 1. */
@@ -9,19 +9,19 @@ export interface Place {
   readonly at?: 'statement' | 'commit';
 }
 
-/** Between one process and its database: it knows which statement passes, and can stop there. */
+/** A proxy between one process and its database that recognises statements and can stop them. */
 export interface StatementProxy {
-  /** The address of the database, by way of here. */
+  /** The address of the database through this proxy. */
   readonly url: string;
-  /** Keeps what stands at the place from the database, until it is let go or its sender is gone. Resolves when it is there. */
+  /** Holds back the statement at the position until it is released or its sender is gone. Resolves when it has arrived. */
   hold(place: Place): Promise<{ letGo(): void }>;
-  /** Has the database carry out what stands at the place, keeps the answer, and cuts the connection. Resolves when it is carried out. */
+  /** Lets the database execute the statement at the position, withholds the answer, and cuts the connection. Resolves when it is executed. */
   loseAnswer(place: Place): Promise<void>;
-  /** Answers statements that come without values with an error, instead of the database, until it is ended. */
+  /** Answers matching statements without values with an error, in place of the database, until ended. */
   fail(statement: RegExp, sqlState: string): Failing;
-  /** Cuts all connections and lets nobody in. */
+  /** Cuts all connections and refuses new ones. */
   refuse(): void;
-  /** Lets connections in again. */
+  /** Accepts connections again. */
   admit(): void;
   /** Idempotent. */
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export interface StatementProxy {
 
 /** Statements that fail. */
 interface Failing {
-  /** How many have failed. */
+  /** Number of failed statements. */
   failed(): number;
   end(): void;
 }
@@ -95,15 +95,15 @@ export const startStatementProxy = async (databaseUrl: string): Promise<Statemen
 const listen = (server: Server): Promise<number> =>
   new Promise((done, fail) => {
     server.once('error', fail);
-    server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port)); // of TCP
+    server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port)); // the server listens on TCP
   });
 
-/** One connection, on its way through. */
+/** One proxied connection. */
 class Connection {
   private readonly asked = new MessageReader({ greets: true });
   private readonly answered = new MessageReader({ greets: false });
   private readonly statements = new StatementReader();
-  /** Traps whose statement ran in the transaction that is open. */
+  /** Traps whose statement ran in the open transaction. */
   private readonly armed = new Set<Trap>();
   private held: Buffer[] | undefined;
   private losing: Trap | undefined;
@@ -118,7 +118,7 @@ class Connection {
     server.on('data', (data) => this.answered.read(data).forEach((message) => this.answer(message)));
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
-      socket.on('error', () => undefined); // the close that follows says it
+      socket.on('error', () => undefined); // the close event follows
       socket.once('close', () => this.cut());
     }
   }
@@ -155,7 +155,7 @@ class Connection {
     return true;
   }
 
-  /** The trap that this statement springs. */
+  /** The trap that this statement triggers. */
   private trapFor(text: string | undefined): Trap | undefined {
     if (text === undefined) return undefined;
     const isCommit = /^commit\b/i.test(text);
@@ -179,7 +179,7 @@ class Connection {
   }
 }
 
-/** A message of the server: a letter, a length that counts itself, and what is said. */
+/** A message of the server: a letter, a length that includes itself, and the body. */
 const serverMessage = (letter: string, body: Buffer): Buffer => {
   const head = Buffer.alloc(5);
   head.write(letter);
@@ -187,12 +187,12 @@ const serverMessage = (letter: string, body: Buffer): Buffer => {
   return Buffer.concat([head, body]);
 };
 
-/** A statement has failed, and its transaction with it. */
+/** Reports that a statement has failed, and its transaction with it. */
 const errorAnswer = (sqlState: string): Buffer =>
   Buffer.concat([
     serverMessage('E', Buffer.from(`SERROR\0VERROR\0C${sqlState}\0Mrefused by a test\0\0`)),
     serverMessage('Z', Buffer.from('E')),
   ]);
 
-/** The server has done what it was asked, and waits. */
+/** The server has completed the request, and is ready for the next. */
 const isReady = (message: Buffer): boolean => message[0] === 'Z'.charCodeAt(0);

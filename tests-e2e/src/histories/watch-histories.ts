@@ -12,11 +12,11 @@ export interface WatchOptions {
   readonly seed: number;
   readonly clients: number;
   readonly instances: number;
-  /** How long clients are at work, ms. */
+  /** How long clients run, ms. */
   readonly durationMs: number;
-  /** One is done at a time, in turns, with a short rest between; the processes of contexts-api take turns too, the first one first. Empty: none. */
+  /** Inflicted one at a time, in turns, with a short rest between; the processes of contexts-api take turns too, the first one first. Empty: none. */
   readonly faults: readonly Fault[];
-  /** For faults of servers; they must not serve anybody else. */
+  /** Servers for faults; they must not serve anybody else. */
   readonly servers?: FaultyServers;
 }
 
@@ -27,12 +27,12 @@ export interface WatchReport {
 
 /** Rest between two faults, ms: from half of it to one and a half. */
 const REST_MS = 800;
-/** After the last client has ended, leases run out and processes start again, ms. */
+/** Time for leases to expire and processes to restart after the last client has ended, ms. */
 const HEALING_MS = 2 * LEASE_MS;
 
 /**
- * Lets clients submit and read at random while faults are done to the fleet, records every answer, and explains the history of each instance. Chance
- * is seeded; which requests overlap is up to the machine. Throws `HistoryError` where the fleet does not recover.
+ * Lets clients submit and read at random while the fleet suffers faults, records every answer, and explains the history of each instance. The
+ * choices are seeded; which requests overlap depends on the machine. Throws `HistoryError` if the fleet does not recover.
  */
 export const watchHistories = async (options: WatchOptions): Promise<WatchReport> => {
   const { fleet, seed, clients, durationMs } = options;

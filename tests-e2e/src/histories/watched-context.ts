@@ -2,7 +2,7 @@ import { type Facts } from './history';
 
 /** Facts that clients submit. */
 export const FACTS = ['a', 'b', 'c'] as const;
-/** Values count up from 1 and stay below it, so that a decision shows both facts that it was made from. */
+/** Values count up from 1 and stay below this bound, so that a decision reveals both facts from which it was made. */
 const MOST_VALUES = 1_000_000;
 
 export const CONTEXT_SLUG = 'watched';
@@ -36,7 +36,7 @@ export const watchedRule = (id: string) => ({
 export const decidePair = ({ a, b }: Facts): number | null =>
   a === undefined || b === undefined ? null : a * MOST_VALUES + b;
 
-/** A flow of this context writes facts to watched instances: clients write there by way of it. */
+/** A flow of this context writes facts to watched instances: clients use it as another way to write. */
 export const SENDER_SLUG = 'senders';
 const ABOUT_SENDERS = 'about-senders';
 
@@ -59,7 +59,7 @@ export const senderRule = (id: string) => ({
   ...{ responseSchema: [], conditions: [] },
 });
 
-/** Facts without a value are not written. What the instance is then becomes the fact `written`. */
+/** Facts without a value are not written. The resulting state of the instance becomes the fact `written`. */
 export const SENDER_FLOW = {
   ...{ slug: 'send', name: 'Send', context: { slug: SENDER_SLUG, version: 'latest' } },
   nodes: [

@@ -12,10 +12,10 @@ import { SENDER_CONTEXT, SENDER_FLOW, senderRule, WATCHED_CONTEXT, watchedRule }
 
 const ROOT = resolve(__dirname, '../../..');
 const READY_MS = 180_000;
-/** Tests kill processes many times; those that start again shall not be waited for ever longer, ms. */
+/** Tests kill processes many times; this bounds the wait before a restart, ms. */
 const RESTARTED_AFTER_MS = 500;
 
-/** Short leases and deadlines, so that a run meets them. */
+/** Short leases and deadlines, so that a run reaches them. */
 export const LEASE_MS = 2_000;
 export const RPC_TIMEOUT_MS = 20_000;
 const CONTEXTS_ENVIRONMENT = {
@@ -25,23 +25,23 @@ const CONTEXTS_ENVIRONMENT = {
   RPC_TIMEOUT_MS: String(RPC_TIMEOUT_MS),
 };
 
-/** Nodes of flows write instances in the process that runs them. */
+/** Nodes of flows write instances within the process that runs them. */
 const WORKER_ENVIRONMENT = { CONTEXT_LEASE_MS: String(LEASE_MS), CONTEXT_MAX_WAITING: '1000' };
 
-/** Services that no operation on a context asks: no process of them is started. */
+/** Services that no operation on a context uses: none of their processes is started. */
 const NOT_ASKED = { 'hps-gateway': 0, 'log-collector': 0, 'auth-proxy-adapter': 0 };
 
 interface WatchedFleetOptions {
   readonly addresses: { readonly databaseUrl: string; readonly cacheUrl: string; readonly mqBrokers: string };
-  /** Names the database, the topics and the cache keys. */
+  /** Prefix of the database, the topics and the cache keys. */
   readonly name: string;
   /** Additional environment of workers. */
   readonly workerEnvironment?: Environment;
   /** Additional environment of processes of contexts-api. */
   readonly contextsEnvironment?: Environment;
-  /** Whether the second process of contexts-api reaches the database by way of a proxy that can hold its statements. Default: no. */
+  /** Whether the second process of contexts-api uses the database through a proxy that can hold its statements. Default: no. */
   readonly hasProxy?: boolean;
-  /** Whether the worker does, also once it was started again. Default: no. */
+  /** Whether the worker does, even after a restart. Default: no. */
   readonly workerHasProxy?: boolean;
 }
 
@@ -53,7 +53,7 @@ export const breakingEnvironment = (build: string): Environment => ({
   BROKEN_BUILD: build,
 });
 
-/** A fleet with two processes of contexts-api, a context with a rule that is bound to it, and another one whose flow writes to its instances. */
+/** A fleet with two processes of contexts-api, a context with a bound rule, and another context whose flow writes to its instances. */
 export interface WatchedFleet {
   readonly apiKey: string;
   /** Address of the ingress. */
@@ -62,13 +62,13 @@ export interface WatchedFleet {
   readonly databaseUrl: string;
   readonly contexts: readonly [ServiceProcess, ServiceProcess];
   readonly worker: ServiceProcess;
-  /** Between the second process of contexts-api and the database; undefined where none was asked for. */
+  /** Between the second process of contexts-api and the database; undefined if not requested. */
   readonly proxy: StatementProxy | undefined;
-  /** Between the worker and the database; undefined where none was asked for. */
+  /** Between the worker and the database; undefined if not requested. */
   readonly workerProxy: StatementProxy | undefined;
   /** Waits until all of them are ready. Throws {@link HistoryError} after three minutes. */
   ready(): Promise<void>;
-  /** Starts another process of a service, told this beside the usual. */
+  /** Starts another process of a service, with this environment in addition to the usual. */
   startFurther(name: WatchedService, environment: Environment): Promise<ServiceProcess>;
   stop(): Promise<void>;
 }

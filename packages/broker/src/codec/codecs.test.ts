@@ -7,12 +7,12 @@ import { InflationError, lz4MostBytes, MOST_INFLATED_BYTES, zstdMostBytes } from
 
 const TEXT = 'quick quick quick brown fox, '.repeat(20);
 
-// TEXT, compressed by the program `zstd -3`: with its size in the head, and as a stream, whose size is not known.
+// TEXT, compressed by the program `zstd -3`: with its size in the head, and as a stream of unknown size.
 const ZSTD_BLOCK = 'f5000080717569636b2062726f776e20666f782c04001280aa0006a0f340e14a11';
 const ZSTD_SIZED = Buffer.from(`28b52ffd644401${ZSTD_BLOCK}cb55e7c0`, 'hex');
 const ZSTD_STREAM = Buffer.from(`28b52ffd0458${ZSTD_BLOCK}cb55e7c0`, 'hex');
 
-/** A Zstandard frame of blocks that each repeat one byte `size` times: four bytes on the wire. */
+/** A Zstandard frame of blocks, each of which repeats one byte `size` times: four bytes on the wire. */
 const zstdOfRepeats = (blocks: number, size: number): Buffer => {
   const block = (isLast: boolean): Buffer => {
     const bytes = Buffer.alloc(4, 'x');
@@ -87,7 +87,7 @@ describe('the size of a frame', () => {
 
   it.each([
     ['LZ4', lz4MostBytes, compressFrameSync(TEXT)],
-    ['Zstandard', zstdMostBytes, ZSTD_STREAM.subarray(0, -4)], // without its checksum, which is not looked at
+    ['Zstandard', zstdMostBytes, ZSTD_STREAM.subarray(0, -4)], // without its checksum, which is not checked
   ])('is not told by a %s frame that is cut off anywhere', (_name, mostBytes, whole) => {
     expect(mostBytes(whole)).toBeGreaterThanOrEqual(TEXT.length);
     for (let length = 0; length < whole.length; length += 1)

@@ -7,10 +7,10 @@ import { decompressFrame, decompressFrameSync } from 'lz4-napi';
 import { checkInflated, lz4MostBytes, MOST_INFLATED_BYTES, zstdMostBytes } from './inflated-size';
 import { snappyCodec } from './snappy-codec';
 
-/** Undoes a compression; small inputs are answered without a promise. Throws where the bytes are broken or would become too many. */
+/** Decompresses; small inputs are answered without a promise. Throws if the bytes are broken or their inflated size exceeds the bound. */
 type Inflate = (bytes: Buffer) => Buffer | Promise<Buffer>;
 
-/** Above this the work leaves the event loop for the thread pool, where there is a native library. */
+/** Above this size the work moves from the event loop to the thread pool, if there is a native library. */
 const ASYNC_ABOVE_BYTES = fixedLimits.compressAboveBytes;
 
 const inflateLz4: Inflate = (bytes) => {
@@ -19,7 +19,7 @@ const inflateLz4: Inflate = (bytes) => {
   return most <= ASYNC_ABOVE_BYTES ? decompressFrameSync(bytes) : decompressFrame(bytes);
 };
 
-/** The answer may be longer than what is in it: records are counted, and nothing is read behind the last one. */
+/** The answer may be longer than its content: records are counted, and nothing is read after the last one. */
 const inflateZstandard: Inflate = (bytes) => {
   const most = zstdMostBytes(bytes);
   checkInflated('Zstandard', most);
@@ -41,16 +41,16 @@ const INFLATERS: ReadonlyMap<number, Inflate> = new Map<number, Inflate>([
   [CompressionTypes.ZSTD, inflateZstandard],
 ]);
 
-/** Decompression by the number of a compression in a record batch (decision 23); undefined for a number that no compression has. */
+/** Decompression by the number of a compression in a record batch (decision 23); undefined for an unknown number. */
 export const inflaterOf = (compression: number): Inflate | undefined => INFLATERS.get(compression);
 
-/** A compression that is only read here; this service writes Snappy. */
+/** A compression that this service only reads; it writes Snappy. */
 const readOnly = (name: string, decompress: Inflate) => () => ({
   compress: () => Promise.reject(new TypeError(`This service does not write ${name}.`)),
   decompress: async (bytes: Buffer) => decompress(bytes),
 });
 
-/** Gives the codecs to the client library, which keeps them for the whole process. Safe to call many times. */
+/** Registers the codecs with the client library, for the whole process. Safe to call many times. */
 export const registerCodecs = (): void => {
   CompressionCodecs[CompressionTypes.Snappy] = () => snappyCodec;
   CompressionCodecs[CompressionTypes.LZ4] = readOnly('LZ4', inflateLz4);

@@ -1,17 +1,17 @@
 import { limits } from '@decision/contracts';
 
 /**
- * Most bytes that the records of one batch may have once they are inflated. A batch of this service holds at most one message of the
- * largest size; a few hundred bytes on the wire can claim gigabytes.
+ * Most bytes of the inflated records of one batch. A batch of this service holds at most one message of the largest size; a few hundred bytes on
+ * the wire can claim gigabytes.
  */
 export const MOST_INFLATED_BYTES = 2 * limits.logMessageBytes.max;
 
-/** A batch that would inflate to more than this process takes, or that does not say so as its format wants. */
+/** A batch that would inflate beyond the bound of this process, or whose declared size does not follow its format. */
 export class InflationError extends Error {
   override readonly name = 'InflationError';
 }
 
-/** Throws {@link InflationError} where a batch would inflate beyond the bound. */
+/** Throws {@link InflationError} if a batch would inflate beyond the bound. */
 export const checkInflated = (format: string, bytes: number): void => {
   if (bytes <= MOST_INFLATED_BYTES) return;
   throw new InflationError(
@@ -19,7 +19,7 @@ export const checkInflated = (format: string, bytes: number): void => {
   );
 };
 
-/** Size that raw Snappy declares in front: seven bits a byte, the lowest first. Its decoder allocates just that. */
+/** Size that raw Snappy declares at its start: seven bits per byte, lowest first. Its decoder allocates exactly that. */
 export const snappySize = (block: Buffer): number => {
   let size = 0;
   for (let index = 0, scale = 1; index < 5; index += 1, scale *= 0x80) {
@@ -32,10 +32,10 @@ export const snappySize = (block: Buffer): number => {
 
 const LZ4_MAGIC = 0x184d2204;
 const LZ4_STORED = 0x8000_0000;
-/** Bytes to which one byte of LZ4 inflates at most. */
+/** Most bytes to which one byte of LZ4 inflates. */
 const LZ4_RATIO = 255;
 
-/** Size that an LZ4 frame may have when inflated: of each block the largest that its head allows. */
+/** Largest possible size of an inflated LZ4 frame: each block counts as the largest that the frame's head allows. */
 export const lz4MostBytes = (frame: Buffer): number => {
   if (frame.length < 7 || frame.readUInt32LE(0) !== LZ4_MAGIC) throw new InflationError('An LZ4 batch is no frame.');
   const flags = frame.readUInt8(4);
@@ -56,12 +56,12 @@ export const lz4MostBytes = (frame: Buffer): number => {
 const ZSTD_MAGIC = 0xfd2fb528;
 const ZSTD_LARGEST_BLOCK = 128 * 1024;
 const ZSTD_BLOCK_HEAD = 3;
-/** Bytes of the content size by the upper two bits of the descriptor; the first is 1 where the frame is a single segment. */
+/** Bytes of the content size by the upper two bits of the descriptor; the first is 1 if the frame is a single segment. */
 const ZSTD_SIZE_BYTES = [0, 2, 4, 8] as const;
 const ZSTD_DICTIONARY_BYTES = [0, 1, 2, 4] as const;
 
 /**
- * Size that a Zstandard frame may have when inflated: of each block the largest that the format allows. The one frame is the whole
+ * Largest possible size of an inflated Zstandard frame: each block counts as the largest that the format allows. The one frame is the whole
  * batch.
  */
 export const zstdMostBytes = (frame: Buffer): number => {
@@ -74,14 +74,14 @@ export const zstdMostBytes = (frame: Buffer): number => {
     const size = head >> 3;
     const isCompressed = type === 2;
     most += isCompressed ? ZSTD_LARGEST_BLOCK : size;
-    at += ZSTD_BLOCK_HEAD + (type === 1 ? 1 : size); // one byte that repeats
+    at += ZSTD_BLOCK_HEAD + (type === 1 ? 1 : size); // one repeated byte
     if (at > frame.length) break;
     if ((head & 1) === 1) return most;
   }
   throw new InflationError('A Zstandard frame is cut off.');
 };
 
-/** Bytes of a frame's head behind its descriptor. */
+/** Bytes of a frame's head after its descriptor. */
 const zstdHeadBytes = (descriptor: number): number => {
   const isSingle = (descriptor & 0x20) > 0;
   const sizeBytes = ZSTD_SIZE_BYTES[(descriptor >> 6) as 0 | 1 | 2 | 3] || (isSingle ? 1 : 0); // two bits

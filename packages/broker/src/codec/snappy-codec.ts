@@ -2,23 +2,23 @@ import { fixedLimits } from '@decision/contracts';
 import { compress, compressSync, uncompress, uncompressSync } from 'snappy';
 import { checkInflated, snappySize } from './inflated-size';
 
-/** Bytes that the library is about to send; each read of `buffer` makes a new view, so it is read once. */
+/** Bytes that the library is about to send; each access to `buffer` makes a new view, so it is accessed once. */
 interface Encoded {
   readonly buffer: Buffer;
 }
 
-/** Compression as the client library calls it; it awaits what it gets, so small inputs are answered without a promise. */
+/** Compression as the client library calls it; the library awaits the result, so small inputs are answered without a promise. */
 interface Codec {
   compress(encoded: Encoded): Buffer | Promise<Buffer>;
   decompress(bytes: Buffer): Buffer | Promise<Buffer>;
 }
 
-/** Above this the work leaves the event loop for the thread pool; below it the hop costs more than the work. */
+/** Above this size the work moves from the event loop to the thread pool; below it the hop costs more than the work. */
 const ASYNC_ABOVE_BYTES = fixedLimits.compressAboveBytes;
 
 const AS_BUFFER = { asBuffer: true } as const;
 
-// `uncompress` answers text only where `asBuffer` is false.
+// `uncompress` answers text only if `asBuffer` is false.
 const inflateNow = (block: Buffer): Buffer => uncompressSync(block, AS_BUFFER) as Buffer;
 const inflateAside = async (block: Buffer): Promise<Buffer> => (await uncompress(block, AS_BUFFER)) as Buffer;
 
@@ -50,16 +50,16 @@ const MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const HEAD_BYTES = 16;
 const LENGTH_BYTES = 4;
 
-/** Framed bytes whose framing is broken. */
+/** Bytes with broken framing. */
 export class XerialFramingError extends Error {
   override readonly name = 'XerialFramingError';
 }
 
-/** Whether bytes carry the framing. Every reader of Snappy record batches tells the two forms apart by these eight bytes. */
+/** Whether bytes are framed. Every reader of Snappy record batches distinguishes the two forms by these eight bytes. */
 const isXerialFramed = (bytes: Buffer): boolean =>
   bytes.length >= HEAD_BYTES && bytes.compare(MAGIC, 0, MAGIC.length, 0, MAGIC.length) === 0;
 
-/** The raw Snappy blocks inside framed bytes, in order, uncopied. Throws {@link XerialFramingError} on a cut or false length. */
+/** The raw Snappy blocks inside framed bytes, in order, without copying. Throws {@link XerialFramingError} on a truncated or wrong length. */
 const xerialBlocks = (bytes: Buffer): Buffer[] => {
   const blocks: Buffer[] = [];
   let offset = HEAD_BYTES;

@@ -1,12 +1,12 @@
 import { ServiceError } from '@decision/contracts';
 
-/** Fields of the client library's errors beside the message. */
+/** Fields of the client library's errors besides the message. */
 interface LibraryError extends Error {
   readonly type?: unknown;
   readonly code?: unknown;
 }
 
-/** The error at the bottom of a chain of causes: the library wraps the telling one when its retries are used up. */
+/** The error at the bottom of a chain of causes: the library wraps the informative one when its retries are used up. */
 const root = (error: unknown): unknown => {
   let current = error;
   for (let depth = 0; depth < 10 && current instanceof Error && current.cause instanceof Error; depth += 1)
@@ -14,13 +14,13 @@ const root = (error: unknown): unknown => {
   return current;
 };
 
-/** The broker's own name for an error, such as MESSAGE_TOO_LARGE, where the broker gave one. */
+/** The broker's own name for an error, such as MESSAGE_TOO_LARGE, if the broker gave one. */
 export const brokerErrorType = (error: unknown): string | undefined => {
   const type = (root(error) as LibraryError | undefined)?.type; // only read, and checked on the next line
   return typeof type === 'string' ? type : undefined;
 };
 
-/** An error's sentence for a status line or a log: what the broker or the network said, in one line. */
+/** An error's sentence for a status line or a log: the message of the broker or the network, in one line. */
 export const brokerErrorText = (error: unknown): string => {
   const cause = root(error);
   if (!(cause instanceof Error)) return 'unknown error';
@@ -28,7 +28,7 @@ export const brokerErrorText = (error: unknown): string => {
   return type === undefined ? cause.message : `${cause.message} (${type})`;
 };
 
-/** Turns whatever the client library throws into a `ServiceError`; one that is already one passes. */
+/** Turns any error of the client library into a `ServiceError`; a `ServiceError` is returned unchanged. */
 export const brokerError = (error: unknown): ServiceError =>
   error instanceof ServiceError
     ? error

@@ -18,13 +18,13 @@ const connectRetry = (settings: BrokerSettings): RetryOptions => ({
   multiplier: 2,
 });
 
-/** A client of the broker with its own sockets. It is thrown away, not repaired. */
+/** A client of the broker with its own sockets. It is discarded, not repaired. */
 interface KafkaClient {
   readonly kafka: Kafka;
   readonly sockets: SocketTracker;
 }
 
-/** The library's lines are details to an operator; what matters is logged by the layers that know what it means. */
+/** The library's log lines are details to an operator; the layers that know their meaning log the important events. */
 const logLines =
   (log: BrokerLog): logCreator =>
   () =>

@@ -128,7 +128,7 @@ describe('changes of the client library', () => {
 
     it('leaves records of older formats to the library', async () => {
       const { response } = fetches.protocol({ version: 11 })(request);
-      // Offset, size, checksum, format 1, attributes, time, a key of no bytes and a value of twenty.
+      // Offset, size, checksum, format 1, attributes, time, an empty key and a value of twenty bytes.
       const head =
         '0000000000000007' + '0000002a' + '00000000' + '01' + '00' + '0000000000000001' + '00000000' + '00000014';
       const decoded = await response.decode(answer(partition(0, 0, head + '76'.repeat(20))));

@@ -8,16 +8,16 @@ import { decodeFetchResponse } from '../wire/fetch-response';
 import { encodeProduceRequest, isEncodable, type ProduceRequest } from '../wire/produce-request';
 
 /**
- * All that this package does with parts of the client library that are not its API (decisions 18 and 23). They have been read in one version,
- * and another one may differ in any of them, so that no other one is used.
+ * This package's only uses of parts of the client library that are not its API (decisions 18 and 23). They were read in one version and may
+ * differ in any other, so no other version is accepted.
  */
 const READ_VERSION = '2.2.4';
 
-/** Versions of requests that this package writes and reads: those that brokers since 2.3 agree on with the client library. */
+/** Versions of requests that this package writes and reads: those that brokers since 2.3 negotiate with the client library. */
 const FETCH_VERSION = 11;
 const PRODUCE_VERSIONS = { oldest: 3, newest: 7 };
 
-/** A folder of the library with the versions of one request: from a request to what writes it and reads its answer. */
+/** A folder of the library with the versions of one request: maps a request to its encoder and the decoder of its answer. */
 interface Requests<Request, Exchange> {
   protocol(how: { readonly version: number | string }): (request: Request) => Exchange;
 }
@@ -52,12 +52,12 @@ const loadModules = () => {
   return { queue, produce, fetch };
 };
 
-/** On the library's own object, since a process may load this file twice. */
+/** Stored on the library's own object, since a process may load this file twice. */
 const changed = Symbol.for('@decision/broker: client library changed');
 
 /**
- * Puts this package's parts in the place of the library's. Safe to call many times. Throws `ServiceError` internal_error where another version
- * of the library is installed than the one that has been read.
+ * Replaces the library's parts with this package's. Safe to call many times. Throws `ServiceError` internal_error if the installed version of the
+ * library is not the one that was read.
  */
 export const changeLibrary = (): void => {
   if (installed.version !== READ_VERSION) throw otherVersion(installed.version);
@@ -78,8 +78,8 @@ const otherVersion = (version: string): ServiceError =>
   );
 
 /**
- * Stops the timer that each connection otherwise re-arms every millisecond for ever (about 4 % of a CPU when idle). A queue that holds
- * nothing needs no check: the library schedules one whenever it queues a request.
+ * Stops the timer that each connection otherwise re-arms every millisecond for ever (about 4 % of a CPU when idle). An empty queue needs no
+ * check: the library schedules one whenever it queues a request.
  */
 const quietenIdleConnections = (queue: RequestQueue): void => {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called below with the queue it is called on
@@ -109,8 +109,8 @@ const isProduceVersion = (version: number): boolean =>
 const compress = (records: Buffer): Buffer | Promise<Buffer> => snappyCodec.compress({ buffer: records });
 
 /**
- * Encodes produce requests by this package: the library's encoder is the largest cost of sending small messages, three times the processor
- * time. Requests that it does not know (transactions, other compressions, timestamps) stay with the library.
+ * Encodes produce requests in this package: the library's encoder takes three times the processor time and is the largest cost of sending small
+ * messages. The library still encodes requests that this package does not support (transactions, other compressions, timestamps).
  */
 const quickenProduce = (exchange: ProduceExchange, request: ProduceRequest): ProduceExchange => {
   const { compression = CompressionTypes.None } = request;
@@ -121,13 +121,13 @@ const quickenProduce = (exchange: ProduceExchange, request: ProduceRequest): Pro
 };
 
 /**
- * Writes and reads fetches by this package: the library handles each of a topic's partitions by itself, with several objects and a heartbeat,
- * however few have messages, and a batch that it cannot read ends its consumer. Older record formats stay with the library.
+ * Writes and reads fetches in this package: the library handles each partition of a topic separately, with several objects and a heartbeat, even
+ * if few have messages, and a batch that it cannot read ends its consumer. The library still reads older record formats.
  */
 const quickenFetch = (exchange: FetchExchange, request: FetchRequest): FetchExchange => {
   const { response } = exchange;
   if (isPlainFetch(request)) exchange.request.encode = () => Promise.resolve(asEncoded(encodeFetchRequest(request)));
-  // The library's own decoders are shared by all exchanges: this one gets another object.
+  // The library's own decoders are shared by all exchanges, so this exchange gets its own object.
   exchange.response = {
     ...response,
     decode: async (bytes) => (await decodeFetchResponse(bytes, inflaterOf)) ?? response.decode(bytes),
@@ -135,10 +135,10 @@ const quickenFetch = (exchange: FetchExchange, request: FetchRequest): FetchExch
   return exchange;
 };
 
-/** Methods of the broker that coordinates a group; the library's types leave them out. */
+/** Methods of a group's coordinator that the library's types leave out. */
 export interface Coordinator {
   leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
-  /** Offsets as text; below 0 where none is committed. */
+  /** Offsets as text; below 0 if none is committed. */
   offsetFetch(request: {
     groupId: string;
     topics: readonly { topic: string; partitions: readonly { partition: number }[] }[];
@@ -152,12 +152,12 @@ export interface Coordinator {
 
 export const findCoordinator = async (cluster: Cluster, groupId: string): Promise<Coordinator> => {
   const coordinator: unknown = await cluster.findGroupCoordinator({ groupId });
-  return coordinator as Coordinator; // the library's broker of the version that has been read
+  return coordinator as Coordinator; // the library's broker in the version that was read
 };
 
-/** Thrown inside a delivery to make this member join its group again at once. */
+/** Thrown inside a delivery to make this member rejoin its group at once. */
 export const rejoinError = (): Error =>
-  // The library recognises a rebalance by the error's type; its constructor copies it from whatever object it is given.
+  // The library recognises a rebalance by the error's type; its constructor copies the type from any object it is given.
   new KafkaJSProtocolError({
     name: 'RejoinRequested',
     message: 'another member asked the group to rebalance',

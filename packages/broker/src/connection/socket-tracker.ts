@@ -4,7 +4,7 @@ import type { ISocketFactoryArgs } from 'kafkajs';
 
 const KEEP_ALIVE_MS = 60_000;
 
-/** The sockets of one client of the broker, so that their loss is noticed at once and their end can be forced. */
+/** The sockets of one client of the broker, tracked to notice their loss at once and to force their end. */
 export interface SocketTracker {
   /** Opens a socket for the client library. Throws once the tracker has been closed. */
   open(args: ISocketFactoryArgs): Socket;
@@ -16,24 +16,24 @@ export interface SocketTracker {
   close(): void;
 }
 
-/** A socket was asked of a client that has been given up. */
+/** Thrown when a socket is requested from a client that has been closed. */
 export class ClientClosedError extends Error {
   override readonly name = 'ClientClosedError';
 }
 
 const openSocket = ({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket => {
-  // The library passes `null` where no TLS is configured, though its types promise an object.
+  // The library passes `null` if no TLS is configured, though its types promise an object.
   const tls = ssl as ISocketFactoryArgs['ssl'] | null;
   if (!tls) return connect({ host, port }, onConnect);
   const socket = connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...tls }, onConnect);
-  // Before the library's listener, which quotes the message.
+  // Registered before the library's listener, which quotes the message.
   socket.on('error', (error: NodeJS.ErrnoException) => {
     error.message = certificateRefusal(error.code, tls.cert !== undefined) ?? error.message;
   });
   return socket;
 };
 
-/** Alerts by which the other side of a TLS connection refuses this side's certificate, or the lack of one, as Node names them. */
+/** Alerts by which the other side of a TLS connection refuses this side's certificate, or its absence, as Node names them. */
 const CERTIFICATE_ALERTS: ReadonlySet<string | undefined> = new Set([
   'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
   'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
@@ -41,7 +41,10 @@ const CERTIFICATE_ALERTS: ReadonlySet<string | undefined> = new Set([
   ...['UNKNOWN', 'REVOKED', 'EXPIRED'].map((what) => `ERR_SSL_SSLV3_ALERT_CERTIFICATE_${what}`),
 ]);
 
-/** The clause for a broker that refuses a client by its certificate; undefined for any other error. Brokers send the same alert for a bad one and none. */
+/**
+ * The clause for a broker that refuses a client's certificate; undefined for any other error. Brokers send the same alert for a bad certificate
+ * and a missing one.
+ */
 export const certificateRefusal = (code: string | undefined, isShown: boolean): string | undefined => {
   if (!CERTIFICATE_ALERTS.has(code)) return undefined;
   return isShown
@@ -78,7 +81,7 @@ export const createSocketTracker = (): SocketTracker => {
     },
     close: () => {
       closed = true;
-      // With an error, because the library rejects the requests in flight only then.
+      // With an error, because otherwise the library does not reject the requests in flight.
       for (const socket of sockets) socket.destroy(new ClientClosedError('This client of the broker has been closed.'));
     },
   };

@@ -25,9 +25,9 @@ it('passes the timing of workers on', () => {
 });
 
 const errorOf = (type: string): Error =>
-  new KafkaJSProtocolError({ name: 'E', message: type, type, retriable: true } as unknown as Error); // copied from whatever it is given
+  new KafkaJSProtocolError({ name: 'E', message: type, type, retriable: true } as unknown as Error); // copied from any given object
 
-/** A coordinator that fails with these errors first, and what it was told. */
+/** A coordinator that first fails with these errors, and a record of its calls. */
 const coordinating = (failures: Error[], members: readonly { memberId: string; clientId: string }[] = []) => {
   const left: string[] = [];
   const fail = (): void => {
@@ -46,7 +46,7 @@ const coordinating = (failures: Error[], members: readonly { memberId: string; c
         return { groups: [{ members }] };
       }),
   };
-  // The part of a cluster that is asked.
+  // The part of a cluster that is called.
   const cluster = { findGroupCoordinator: () => Promise.resolve(coordinator) } as unknown as Cluster;
   return { cluster, left };
 };

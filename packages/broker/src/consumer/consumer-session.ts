@@ -9,10 +9,10 @@ import { type Coordinator, findCoordinator } from '../connection/kafkajs-interna
 
 const MIB = 1024 * 1024;
 
-/** How long a fetch waits for the first message, ms: also how long noticing a heartbeat's answer, or stopping, may be held up. */
+/** How long a fetch waits for the first message, ms. It may delay the reading of a heartbeat's answer, and stopping, by as much. */
 export const FETCH_WAIT_MS = 500;
 
-/** Bytes of one fetch, compressed; a single larger batch is fetched all the same. */
+/** Bytes of one fetch, compressed; a single larger batch is fetched nevertheless. */
 const FETCH_BYTES = 16 * MIB;
 const FETCH_BYTES_PER_PARTITION = 4 * MIB;
 
@@ -24,21 +24,21 @@ interface ConsumerSessionHooks {
   claim(): Claim;
   onJoined(assigned: readonly number[]): void;
   onRebalancing(): void;
-  /** The broker has answered; `fetch` where it answered a fetch. */
+  /** The broker has answered; `fetch` is true if it answered a fetch. */
   onHeard(fetch: boolean): void;
-  /** Some messages of one partition. Rejections end the batch: what was not resolved is fetched again. */
+  /** Some messages of one partition. A rejection ends the batch: messages that were not resolved are fetched again. */
   onBatch(delivery: Delivery): Promise<void>;
-  /** The session is over, and nothing of it runs on. Called at most once, not after `stop` or `discard`. */
+  /** The session is over, and none of its work continues. Called at most once, not after `stop` or `discard`. */
   onEnded(reason: Error): void;
 }
 
-/** Messages of one partition, and what may be said about them. */
+/** Messages of one partition, and callbacks about them. */
 export interface Delivery {
   readonly partition: number;
   readonly messages: readonly KafkaMessage[];
-  /** All messages up to this offset have been taken over. */
+  /** All messages up to this offset have been accepted. */
   readonly resolve: (offset: string) => void;
-  /** Tells the group that this member is alive, where it is time to. Rejects when the group is rebalancing. */
+  /** Tells the group that this member is alive, if a heartbeat is due. Rejects when the group is rebalancing. */
   readonly heartbeat: () => Promise<void>;
   /** False once the session is stopping. */
   readonly isRunning: () => boolean;
@@ -54,34 +54,34 @@ interface ConsumerSessionOptions {
   readonly rebalanceTimeoutMs: number;
   /** How often topic metadata is refreshed, ms. */
   readonly metadataRefreshMs: number;
-  /** Whether consumption of a partition without a committed offset begins at its oldest message; else at its end. */
+  /** Whether consumption of a partition without a committed offset starts at its oldest message, otherwise at its end. */
   readonly fromBeginning: boolean;
-  /** Member id of the session before this one, if it did not leave: the group need not wait for it. */
+  /** Member id of the previous session, if it did not leave: then the group need not wait for it. */
   readonly formerMemberId: string | undefined;
   readonly hooks: ConsumerSessionHooks;
 }
 
-/** One life of a group member. It is thrown away, not repaired. */
+/** One life of a group member. It is discarded, not repaired. */
 export interface ConsumerSession {
   /** Connects and joins; resolves when joined. Rejects when it cannot even subscribe. Unbounded: discard a session that hangs. */
   run(): Promise<void>;
-  /** Continues a partition at an offset from the next fetch on. */
+  /** Continues a partition at an offset, starting with the next fetch. */
   seek(partition: number, offset: number): void;
-  /** Offsets of the next message of each partition that will be written. */
+  /** The offset that the next message of each partition will get. */
   endOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
-  /** Offsets of the oldest message that each partition still has. */
+  /** Offset of the oldest message still stored in each partition. */
   oldestOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Offsets that the group has committed; partitions without one are left out. */
   committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
-  /** Commits, for each partition, the offset of the first message that has not been finished. */
+  /** Commits, for each partition, the offset of the first unfinished message. */
   commit(offsets: ReadonlyMap<number, number>): Promise<void>;
-  /** Fetches nothing more, but stays in the group. */
+  /** Stops fetching, but stays in the group. */
   pause(): void;
   partitionCount(): number;
   memberId(): string | undefined;
   /** Leaves the group and closes; at most three seconds. */
   stop(): Promise<void>;
-  /** Closes without a word to anyone. */
+  /** Closes without notifying anyone. */
   discard(): void;
 }
 
@@ -106,7 +106,7 @@ export const consumerConfig = (
   retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1_000, restartOnFailure: () => Promise.resolve(false) },
 });
 
-/** Makes a session that has not begun. */
+/** Makes a session that has not started. */
 export const createConsumerSession = (options: ConsumerSessionOptions): ConsumerSession => {
   const { settings, log, groupId, topic, hooks } = options;
   const { kafka, sockets } = createKafkaClient(settings, log);
@@ -163,7 +163,7 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     return new Map(answer?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
   };
 
-  /** Spares the group waiting for this session's predecessors. With an instance id these include processes that died while they joined. */
+  /** Spares the group a wait for this session's predecessors. With an instance id these include processes that died while joining. */
   const removePredecessors = async (): Promise<void> => {
     const { formerMemberId } = options;
     if (settings.instanceId !== undefined) await leaveForPredecessors(requireCluster(), groupId, clientName(settings));
@@ -174,7 +174,7 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     run: async () => {
       await consumer.connect();
       await consumer.subscribe({ topic, fromBeginning: options.fromBeginning });
-      await removePredecessors().catch(() => undefined); // the group notices in time that they are gone
+      await removePredecessors().catch(() => undefined); // the group notices their absence eventually
       sockets.onDrained(() => {
         end(new Error('the connection was closed'));
       });
@@ -245,7 +245,7 @@ const listen = (consumer: Consumer, { joined, rebalancing, answered, crashed }: 
   });
 };
 
-/** A broker that has just come back reads its groups first; it is asked again, for three seconds. */
+/** A coordinator that has just restarted loads its groups first; the request is repeated for three seconds. */
 const NOT_YET: ReadonlySet<string | undefined> = new Set([
   'GROUP_LOAD_IN_PROGRESS',
   'GROUP_COORDINATOR_NOT_AVAILABLE',
@@ -270,7 +270,7 @@ const withCoordinator = async (
   }
 };
 
-/** Takes a member out of its group that cannot say so itself any more: the others need not wait for it. */
+/** Removes a member that can no longer leave its group by itself, so that the others need not wait for it. */
 export const leaveFor = async (cluster: Cluster, groupId: string, memberId: string): Promise<void> => {
   await withCoordinator(cluster, groupId, async (coordinator) => {
     await coordinator.leaveGroup({ groupId, memberId });
@@ -278,8 +278,8 @@ export const leaveFor = async (cluster: Cluster, groupId: string, memberId: stri
 };
 
 /**
- * Takes every member out of a group that goes by this client's name: where no two live processes share the name, they are
- * processes that died in this one's place. To be called before joining.
+ * Removes every member with this client's name from a group: if no two live processes share the name, these are dead predecessors of this
+ * process. Must be called before joining.
  */
 export const leaveForPredecessors = async (cluster: Cluster, groupId: string, clientId: string): Promise<void> => {
   await withCoordinator(cluster, groupId, async (coordinator) => {

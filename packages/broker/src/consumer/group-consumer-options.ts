@@ -5,19 +5,19 @@ import type { AssignmentChange } from './owned-partitions';
 
 /** Events of a consumer, for metrics. */
 export type ConsumerEvent =
-  /** The group has rebalanced; the numbers are of partitions. */
+  /** The group has rebalanced; the numbers count partitions. */
   | { readonly type: 'rebalanced'; readonly owned: number; readonly gained: number; readonly lost: number }
   | { readonly type: 'consumer_lost'; readonly reason: string }
-  /** A batch could not be inflated or read; its messages are lost, those behind it are not. */
+  /** A batch could not be inflated or read; its messages are lost, later ones are not. */
   | { readonly type: 'batch_unreadable'; readonly reason: string };
 
-/** Messages of one partition. Rejoin signals are among them; readers skip these. */
+/** Messages of one partition. Rejoin signals are among them; readers skip them. */
 export interface PartitionDelivery {
   readonly partition: number;
   readonly messages: readonly KafkaMessage[];
-  /** To be called for each message, in order, when it has been taken over; what was not is fetched again. */
+  /** To be called for each message, in order, when it has been accepted; the others are fetched again. */
   readonly took: (message: KafkaMessage) => void;
-  /** To be called while waiting inside a delivery. Rejects when the group is rebalancing: let that pass through. */
+  /** To be called while waiting inside a delivery. Rejects when the group is rebalancing: the rejection must be passed on. */
   readonly heartbeat: () => Promise<void>;
   readonly isRunning: () => boolean;
 }
@@ -25,10 +25,10 @@ export interface PartitionDelivery {
 interface GroupConsumerHooks {
   /** Called when the partitions of this member have changed. */
   onAssigned(change: AssignmentChange): void;
-  /** The group is about to rebalance: the last moment to commit what others would otherwise do again. */
+  /** The group is about to rebalance: the last chance to commit work that others would otherwise repeat. */
   onRebalancing?(): void;
   onMessages(delivery: PartitionDelivery): Promise<void> | void;
-  /** More partitions are ready, or fewer. */
+  /** The number of ready partitions has changed. */
   onReadiness?(): void;
   /** The session has been gone for `goneAfterMs`. */
   onGone(reason: string): void;
@@ -46,8 +46,8 @@ export interface GroupConsumerOptions {
   /** Name of this member, one per process. */
   readonly self: string;
   /**
-   * Where consumption of a newly assigned partition begins: at the committed offset (or the oldest message), or at the end it has when it is
-   * assigned.
+   * Where consumption of a newly assigned partition starts: at the committed offset (or the oldest message), or at the partition's end at the
+   * time of the assignment.
    */
   readonly begin: 'committed' | 'end';
   readonly sessionTimeoutMs: number;

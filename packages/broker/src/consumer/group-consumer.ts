@@ -11,12 +11,12 @@ import { SilenceWatch } from './silence-watch';
 import { unreadableReason } from '../wire/fetched-records';
 import { Timers } from './timers';
 
-/** How long the rest of the group waits for a member that died, ms beyond its heartbeat interval. */
+/** How long the rest of the group waits for a dead member, ms beyond its heartbeat interval. */
 const REBALANCE_MARGIN_MS = 6_000;
 
 /**
- * A member of a consumer group that lives until it is stopped, through any number of sessions. What it owns and from where it
- * reads is kept by {@link OwnedPartitions}. A session that ends, crashes or falls silent is replaced, with back-off, for ever.
+ * A member of a consumer group that lives until it is stopped, through any number of sessions. {@link OwnedPartitions} tracks its partitions and
+ * positions. A session that ends, crashes or falls silent is replaced, with back-off, for ever.
  */
 export class GroupConsumer {
   private session: ConsumerSession | undefined;
@@ -44,19 +44,19 @@ export class GroupConsumer {
     });
   }
 
-  /** Starts, and runs until {@link stop}. */
+  /** Starts; runs until {@link stop}. */
   start(): void {
     if (this.silence.isRunning() || this.stopped) return;
     this.silence.start();
     this.openSession();
   }
 
-  /** Partitions whose messages arrive and from whose position nothing will be missed. */
+  /** Partitions whose messages arrive, with a position from which no message will be missed. */
   readyPartitions(): ReadonlySet<number> {
     return this.owned.ready();
   }
 
-  /** Partitions that the topic has, where that is known. */
+  /** Number of the topic's partitions, if known. */
   partitionCount(): number | undefined {
     return this.partitions;
   }
@@ -75,19 +75,19 @@ export class GroupConsumer {
     return this.session !== undefined && this.owned.has(partition);
   }
 
-  /** Commits offsets of partitions that this member owns; others are left out. Rejects with what the library threw. */
+  /** Commits offsets of the partitions that this member owns; ignores others. Rejects with the library's error. */
   async commit(offsets: ReadonlyMap<number, number>): Promise<void> {
     const own = new Map([...offsets].filter(([partition]) => this.isOwned(partition)));
     if (own.size > 0) await this.session?.commit(own);
   }
 
-  /** Offsets behind the last message of partitions. Rejects with what the library threw, and where there is no session. */
+  /** Offsets after the last message of partitions. Rejects with the library's error, and if there is no session. */
   async endOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
     return this.requireSession().endOffsets(partitions);
   }
 
   /**
-   * Offsets from which a member without a position of its own reads partitions: those that the group has committed, else those of the oldest
+   * Offsets from which a member without a position of its own reads partitions: the group's committed offsets, otherwise those of the oldest
    * messages. Rejects as {@link endOffsets} does.
    */
   async startOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
@@ -101,14 +101,14 @@ export class GroupConsumer {
   }
 
   /**
-   * The offsets at which the group begins to read partitions for which it has committed nothing; with `begin: 'committed'` their oldest messages.
-   * Rejects as {@link endOffsets} does.
+   * The offsets at which the group starts to read the partitions without a committed offset; with `begin: 'committed'` those of the oldest
+   * messages. Rejects as {@link endOffsets} does.
    */
   async uncommittedStarts(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
     return this.oldestWithout(await this.committedOffsets(partitions), partitions);
   }
 
-  /** Offsets of the oldest messages of those partitions for which nothing is committed. */
+  /** Offsets of the oldest messages of the partitions without a committed offset. */
   private async oldestWithout(
     committed: ReadonlyMap<number, number>,
     partitions: readonly number[],
@@ -117,7 +117,7 @@ export class GroupConsumer {
     return without.length === 0 ? new Map() : this.requireSession().oldestOffsets(without);
   }
 
-  /** Fetches nothing more, but stays in the group. */
+  /** Stops fetching, but stays in the group. */
   pause(): void {
     this.session?.pause();
   }
@@ -227,12 +227,12 @@ export class GroupConsumer {
     this.rejoinSignals.rebalancing(() => this.signalOthers());
   }
 
-  /** Asks the other members to rejoin. Whoever owns every partition has no others to ask. */
+  /** Tells the other members to rejoin. A member that owns every partition has nobody to signal. */
   private signalOthers(): void {
     if (this.partitions !== undefined && this.owned.size < this.partitions) this.options.hooks.signal(this.partitions);
   }
 
-  /** Asks every other member to rejoin, also before this one has joined for the first time. */
+  /** Tells every other member to rejoin, even before this one has joined for the first time. */
   private signalAll(): void {
     const partitions = this.session === undefined ? 0 : countPartitions(this.session);
     if (partitions > 0) this.options.hooks.signal(partitions);
@@ -299,7 +299,7 @@ export class GroupConsumer {
     }, this.options.goneAfterMs);
   }
 
-  /** Gives up what this member owned. Its claim stays: it would like the same partitions again. */
+  /** Gives up the owned partitions. The claim remains: this member would like the same partitions again. */
   private forget(): void {
     const change = this.owned.forget();
     if (change.lost.length > 0) this.options.hooks.onAssigned(change);
@@ -319,7 +319,7 @@ export class GroupConsumer {
   }
 }
 
-/** The topic's partitions where the session knows them, else 0. */
+/** Number of the topic's partitions if the session knows it, else 0. */
 const countPartitions = (session: ConsumerSession): number => {
   try {
     return session.partitionCount();

@@ -4,7 +4,7 @@ import { Timers } from './timers';
 const ignore = (): void => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** A session that knows the ends of partitions, and what was sought in it. */
+/** A session that knows the ends of partitions, and records the seeks. */
 const sessionWith = (ends: Readonly<Record<number, number>>, failures = 0) => {
   const sought: [number, number][] = [];
   let left = failures;

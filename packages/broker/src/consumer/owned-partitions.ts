@@ -5,13 +5,13 @@ import type { ConsumerSession } from './consumer-session';
 import type { Timers } from './timers';
 
 interface OwnedPartitionsOptions {
-  /** Where consumption of a newly assigned partition begins, see GroupConsumerOptions. */
+  /** Where consumption of a newly assigned partition starts, see GroupConsumerOptions. */
   readonly begin: 'committed' | 'end';
   readonly log: BrokerLog;
   readonly retry: BackOffBounds;
   /** Cleared by their owner when the session ends or the group rebalances. */
   readonly timers: Timers;
-  /** More partitions are ready, or fewer. */
+  /** The number of ready partitions has changed. */
   readonly onReadiness: () => void;
 }
 
@@ -19,9 +19,9 @@ interface OwnedPartitionsOptions {
 type Positioning = Pick<ConsumerSession, 'seek' | 'endOffsets'>;
 
 /**
- * The partitions of one member: which it owns, from which offset each continues, and which are ready. A partition kept through
- * a rebalance continues where it was. With `begin: 'end'` one is ready only when its position is known as a number and a fetch
- * has been answered since the join.
+ * The partitions of one member: those it owns, the offset at which each continues, and which are ready. A partition that is kept through a
+ * rebalance continues at its position. With `begin: 'end'` a partition is ready only when its position is a known number and a fetch has been
+ * answered since the join.
  */
 export class OwnedPartitions {
   private owned: ReadonlySet<number> = new Set();
@@ -40,12 +40,12 @@ export class OwnedPartitions {
     return this.owned.has(partition);
   }
 
-  /** Those whose messages arrive and from whose position nothing will be missed. */
+  /** Partitions whose messages arrive, with a position from which no message will be missed. */
   ready(): ReadonlySet<number> {
     return this.readySet;
   }
 
-  /** The group has given this member these partitions: seeks those that have a position, finds the end of others where needed. */
+  /** The group has assigned these partitions to this member: seeks those with a position, and looks up the end of others if needed. */
   assign(assigned: readonly number[], session: Positioning): AssignmentChange {
     const change = assignmentChange(this.owned, assigned);
     this.generation += 1;
@@ -58,12 +58,12 @@ export class OwnedPartitions {
     return change;
   }
 
-  /** Drops the work that is under way for the session. */
+  /** Cancels pending work for the session. */
   sessionEnded(): void {
     this.generation += 1;
   }
 
-  /** Others may own, and have moved on in, what this member owned. */
+  /** Drops all ownership: other members may own these partitions now, and may have read further. */
   forget(): AssignmentChange {
     const change = assignmentChange(this.owned, []);
     this.positions.clear();
@@ -72,7 +72,7 @@ export class OwnedPartitions {
     return change;
   }
 
-  /** Messages of a partition have been taken over up to this offset. */
+  /** Messages of a partition have been accepted up to this offset. */
   took(partition: number, offset: number): void {
     this.positions.set(partition, offset + 1);
   }
@@ -118,7 +118,7 @@ export class OwnedPartitions {
     }
   }
 
-  /** Calls those partitions ready that are. */
+  /** Marks partitions as ready that meet the conditions. */
   private promote(): void {
     if (!this.fetched) return;
     const isReady = (partition: number): boolean => this.options.begin === 'committed' || this.positions.has(partition);

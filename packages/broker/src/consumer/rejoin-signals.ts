@@ -4,9 +4,9 @@ import { rejoinError } from '../connection/kafkajs-internals';
 import type { Timers } from './timers';
 
 /**
- * Members notice a rebalance only at their next heartbeat, and those that noticed first wait for the last. A member that joins, leaves
- * or notices a rebalance therefore writes a signal to every partition of the group's topic; members that read it join again at once. A signal that is lost costs
- * time, nothing else. It is a message without a value that carries two headers, and every reader skips those of other groups.
+ * Members notice a rebalance only at their next heartbeat, and the first to notice it wait for the last. A member that joins, leaves or notices a
+ * rebalance therefore writes a signal to every partition of the group's topic; members that read it rejoin at once. A lost signal costs only
+ * time. It is a message without a value and with two headers; every reader skips those of other groups.
  */
 const GROUP_HEADER = 'rejoin-group';
 const SENDER_HEADER = 'rejoin-sender';
@@ -17,17 +17,17 @@ export const rejoinSignal = (groupId: string, sender: string): MessageHeaders =>
   [SENDER_HEADER]: sender,
 });
 
-/** Whether a message is a signal, to whichever group. */
+/** Whether a message is a signal to any group. */
 export const isRejoinSignal = (headers: ReceivedHeaders): boolean => headers[GROUP_HEADER] !== undefined;
 
-/** Whether a signal is meant for this member: its group's, and not its own. */
+/** Whether a signal is meant for this member: sent to its group, by another member. */
 export const isRejoinSignalFor = (headers: ReceivedHeaders, groupId: string, self: string): boolean =>
   headerText(headers, GROUP_HEADER) === groupId && headerText(headers, SENDER_HEADER) !== self;
 
-/** When a member that is still joining signals the others, ms after it began. */
+/** When a member that is still joining signals the others, ms after it started. */
 const SIGNAL_WHILE_JOINING_MS = [100, 1_000, 4_000] as const;
 const SIGNAL_AFTER_NOTICING_MS = 50;
-/** Signals this soon after a join were meant for that join, ms. */
+/** Signals within this time after a join were meant for that join, ms. */
 const SIGNAL_IGNORED_MS = 1_000;
 
 interface RejoinSignalsOptions {
@@ -35,11 +35,11 @@ interface RejoinSignalsOptions {
   /** Name of this member. */
   readonly self: string;
   readonly timers: Timers;
-  /** Writes a rejoin signal to every partition; does nothing where there is nobody to read it. */
+  /** Writes a rejoin signal to every partition; does nothing if nobody reads it. */
   readonly signal: () => void;
 }
 
-/** Makes rebalances quick: signals the other members to rejoin, and rejoins at their signals. */
+/** Makes rebalances quick: signals the other members to rejoin, and rejoins on their signals. */
 export class RejoinSignals {
   private signalled = false;
   private joining = true;
@@ -47,7 +47,7 @@ export class RejoinSignals {
 
   constructor(private readonly options: RejoinSignalsOptions) {}
 
-  /** A session has begun to join. `isCurrent` says whether it still counts. */
+  /** A session has started to join. `isCurrent` says whether it still counts. */
   opened(isCurrent: () => boolean): void {
     this.joining = true;
     for (const delay of SIGNAL_WHILE_JOINING_MS) {

@@ -1,15 +1,15 @@
-/** Silence beyond what is normal after which the broker counts as lost, and how often that is looked at, ms. */
+/** Silence beyond the normal after which the broker counts as lost, and the interval of checks, ms. */
 const SILENCE_MS = 15_000;
 const WATCH_MS = 1_000;
 
 interface SilenceWatchOptions {
-  /** How long a healthy broker may say nothing just now, ms. */
+  /** How long a healthy broker may currently be silent, ms. */
   readonly normalSilenceMs: () => number;
-  /** Called at each look that finds the broker silent for too long. */
+  /** Called at each check that finds the broker silent for too long. */
   readonly onSilent: (reason: Error) => void;
 }
 
-/** Notices that the broker says nothing any more though its connections stay open. */
+/** Notices a broker that no longer answers although its connections stay open. */
 export class SilenceWatch {
   private timer: NodeJS.Timeout | undefined;
   private quietSince = 0;
@@ -53,7 +53,7 @@ export class SilenceWatch {
   }
 
   private look(now: number): void {
-    // After a pause of this very process (a long computation, a sleeping machine) the broker's answers are still unread.
+    // After a pause of this process itself (a long computation, a sleeping machine) the broker's answers are still unread.
     const overslept = now - this.lookedAt > 3 * WATCH_MS;
     this.lookedAt = now;
     if (overslept) this.quietSince = now;

@@ -2,7 +2,7 @@ import { AssignerProtocol, type Cluster, type PartitionAssigner } from 'kafkajs'
 
 const VERSION = 1;
 
-/** Name under which the members of a group agree on this way of assigning. */
+/** Name by which the members of a group agree on this assignment protocol. */
 const STICKY_ASSIGNER = 'DecisionStickyAssigner';
 
 /** Interface between the assigner and its consumer. */
@@ -14,8 +14,8 @@ interface StickyAssignerHost {
 }
 
 /**
- * Lets a member keep its partitions through rebalances: each says at every join what it has, and the group's leader moves only
- * what it must. For groups whose members all subscribe to the same topics; a claim names partitions of each of them.
+ * Lets members keep their partitions through rebalances: each member reports its partitions at every join, and the group's leader moves only as
+ * many as needed. For groups whose members all subscribe to the same topics; a claim names partitions of each of them.
  */
 export const stickyAssigner =
   (host: StickyAssignerHost): PartitionAssigner =>
@@ -57,20 +57,20 @@ export const stickyAssigner =
     };
   };
 
-/** A member of a consumer group and the partitions it says it has. */
+/** A member of a consumer group and the partitions it claims. */
 export interface MemberClaim {
   readonly memberId: string;
   readonly owned: readonly number[];
-  /** Epoch ms at which it was given them; 0 for a newcomer. */
+  /** Epoch ms at which they were assigned to it; 0 for a newcomer. */
   readonly since: number;
 }
 
 /**
- * Gives every partition to one member, moving as few as it can.
+ * Assigns every partition to one member and moves as few as possible.
  *
- * With P partitions and N members each gets floor(P/N) or, P mod N of them, one more. Claims are honoured up to these shares: where two members claim
- * one partition the later claim wins (the earlier is that of a member which was away). Partitions that no member keeps go to the members that have
- * least. Equal inputs in any order give equal outputs.
+ * With P partitions and N members each gets floor(P/N) or, for P mod N of them, one more. Claims are honoured up to these shares: if two members
+ * claim one partition, the later claim wins (the earlier one belongs to a member that was away). Partitions that no member keeps go to the
+ * members with the fewest. Equal inputs in any order give equal outputs.
  */
 export const assignSticky = (
   claims: readonly MemberClaim[],
@@ -92,7 +92,7 @@ const ascending = (a: number, b: number): number => a - b;
 
 const byAge = (a: MemberClaim, b: MemberClaim): number => b.since - a.since || (a.memberId < b.memberId ? -1 : 1);
 
-/** Each existing partition to the latest of those who claim it. Members come out in the order of their ids. */
+/** Gives each existing partition to its latest claimant. Members are returned in the order of their ids. */
 const honourClaims = (claims: readonly MemberClaim[], existing: ReadonlySet<number>): Map<string, number[]> => {
   const owners = new Map<number, string>();
   for (const { memberId, owned } of [...claims].sort(byAge)) {
@@ -106,7 +106,7 @@ const honourClaims = (claims: readonly MemberClaim[], existing: ReadonlySet<numb
   return kept;
 };
 
-/** Takes from each member what is above its share; the first `extras` of those above keep one more. Returns what was taken. */
+/** Takes the surplus above its share from each member; the first `extras` of those above keep one more. Returns the partitions taken. */
 const trimToShares = (kept: ReadonlyMap<string, number[]>, share: number, extras: number): number[] => {
   const freed: number[] = [];
   let extrasLeft = extras;
@@ -128,13 +128,13 @@ const fillLeastLoaded = (kept: ReadonlyMap<string, number[]>, free: readonly num
 /** Metadata that a member sends to the group's leader when it joins. */
 export interface Claim {
   readonly owned: readonly number[];
-  /** Epoch ms at which it was given these partitions; 0 where it has none. */
+  /** Epoch ms at which it was assigned these partitions; 0 if it has none. */
   readonly since: number;
 }
 
 export const NO_CLAIM: Claim = { owned: [], since: 0 };
 
-/** Partitions of one member beyond which a claim is not believed. */
+/** A claim with more partitions than this is ignored. */
 const MAX_CLAIMED = 100_000;
 
 /** Writes a claim as the user data of a join request. */
@@ -142,7 +142,7 @@ export const encodeClaim = ({ owned, since }: Claim): Buffer => Buffer.from(JSON
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0; // the check before makes it a number
 
-/** Reads a claim. User data of another program, or damaged, is no claim: it never fails a rebalance. */
+/** Reads a claim. Damaged user data, or that of another program, counts as an empty claim: it never fails a rebalance. */
 export const decodeClaim = (userData: Buffer | null | undefined): Claim => {
   if (!userData || userData.length === 0) return NO_CLAIM;
   try {

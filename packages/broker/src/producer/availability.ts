@@ -1,11 +1,11 @@
-/** Whether the broker counts as reachable: an absence counts only when it has lasted. */
+/** Whether the broker counts as reachable: an absence counts only after it has lasted for some time. */
 export class Availability {
   private available: boolean;
   private timer: NodeJS.Timeout | undefined;
 
   /**
-   * `absentAfterMs` is how long an absence must last; undefined: it never counts. Where it is given, the broker counts as absent
-   * until it has been found once. `onChange` is also called when what it says has not changed.
+   * `absentAfterMs` is how long an absence must last; undefined: it never counts. If given, the broker counts as absent until it has been found
+   * once. `onChange` is also called if the availability has not changed.
    */
   constructor(
     private readonly absentAfterMs: number | undefined,

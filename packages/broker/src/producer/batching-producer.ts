@@ -26,18 +26,17 @@ const DEFAULT_DRAIN_MS = 5_000;
 /** Grouping by partition is quadratic inside the library, and a larger batch gains nothing. */
 const BATCH_LIMITS = { messages: 500, bytes: 16 * MIB } as const;
 const DEFAULT_SEND_DEADLINE_MS = 15_000;
-/** How often deadlines of waiting messages are looked at, ms. */
+/** How often the deadlines of waiting messages are checked, ms. */
 const SWEEP_MS = 50;
-/** A message is given up after this many failed sends; from the third on it is sent alone. */
+/** A message is given up after this many failed sends; from the third on it is sent in a batch of its own. */
 const MAX_FAILURES = 5;
 const ALONE_FROM_FAILURES = 2;
 
 /**
- * Sends now if idle, else queues, and sends all that queued as one produce when the acknowledgement comes.
+ * Sends at once if idle, otherwise queues; when the acknowledgement arrives, sends the whole queue as one produce request.
  *
- * Modes. `connecting`: no session, attempts with back-off. `connected`: a session, at most one batch in flight. A failed send, a
- * silent broker and a lost connection all discard the session, put the batch back in front of the queue, and lead to
- * `connecting`. `stopped` is final.
+ * Modes. `connecting`: no session, attempts with back-off. `connected`: a session, at most one batch in flight. A failed send, a silent broker
+ * and a lost connection all discard the session, put the batch back in front of the queue, and lead to `connecting`. `stopped` is final.
  */
 class BatchingProducer implements Producer {
   private readonly queue = new SendQueue();
@@ -185,7 +184,7 @@ class BatchingProducer implements Producer {
     for (const item of this.queue.remove(() => true)) settle(item, this.brokerUnavailable());
   }
 
-  /** At the end of this turn of the event loop, so that all that arrives in it becomes one batch. */
+  /** At the end of this turn of the event loop, so that all messages of the turn become one batch. */
   private scheduleFlush(): void {
     if (this.flushScheduled || this.sessions.current() === undefined || this.inFlight.length > 0) return;
     this.flushScheduled = true;
@@ -212,7 +211,7 @@ class BatchingProducer implements Producer {
     );
   }
 
-  /** Settles what is stored; what a broker left out stays in flight until the session has been given up. */
+  /** Settles the stored messages; those that a broker left out stay in flight until the session has been given up. */
   private answered({ missing, isRepeated }: SendOutcome): void {
     const left = new Set(missing);
     const batch = this.inFlight;
@@ -234,7 +233,7 @@ class BatchingProducer implements Producer {
     else this.onDrained?.();
   }
 
-  /** Discards the session, puts its batch back, and connects anew. */
+  /** Discards the session, puts its batch back, and reconnects. */
   private lose(error: unknown): void {
     const reason = brokerErrorText(error);
     this.sessions.lose(reason);
@@ -325,7 +324,7 @@ const settle = (item: QueuedMessage, error?: ServiceError): void => {
   settled?.(error);
 };
 
-/** Makes a producer that is not yet connected. One producer keeps one connection and one produce in flight. */
+/** Makes a producer that is not yet connected. One producer keeps one connection and one produce request in flight. */
 export const createProducer = (
   settings: BrokerSettings,
   log: BrokerLog,

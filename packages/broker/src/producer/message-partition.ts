@@ -1,20 +1,20 @@
 /**
- * How many partitions one batch is spread over: one each up to four messages, so that several workers get work; beyond sixty-four
- * sixteen to a partition, because each partition of a send costs the broker and both clients a record batch of its own. The next batch
- * goes elsewhere: a few milliseconds later every worker has some.
+ * How many partitions one batch is spread over: one per message up to four messages, so that several workers get work; beyond sixty-four, one per
+ * sixteen messages, because each partition of a send costs the broker and both clients a separate record batch. The next batch goes to other
+ * partitions: a few milliseconds later every worker has some.
  */
 const FEWEST_PER_BATCH = 4;
 const MESSAGES_PER_PARTITION = 16;
 
-/** Partitions to spread `messages` over where a topic has `available`. */
+/** Number of partitions to spread `messages` over if a topic has `available`. */
 export const spreadWidth = (messages: number, available: number): number =>
   Math.min(messages, available, Math.max(FEWEST_PER_BATCH, Math.ceil(messages / MESSAGES_PER_PARTITION)));
 
-/** Chooses partitions for the messages that name none, batch by batch. */
+/** Chooses partitions, batch by batch, for the messages that name none. */
 export interface PartitionSpread {
-  /** Begins a batch with the given number of messages to place. */
+  /** Starts a batch with the given number of messages to place. */
   begin(messages: number): void;
-  /** The partition for the next of them, out of those that have a leader (at least one). */
+  /** The partition for the next message, out of those that have a leader (at least one). */
   next(available: readonly number[]): number;
 }
 
@@ -28,8 +28,8 @@ export const strideOf = (count: number): number => {
 };
 
 /**
- * Walks over the partitions with a stride, from a random beginning: neighbours in a batch lie far apart, hence with different
- * workers, and over time every partition gets the same. `random` is in [0, 1).
+ * Walks over the partitions with a stride, starting at random: neighbours in a batch are far apart, hence with different workers, and over time
+ * every partition gets the same number. `random` is in [0, 1).
  */
 export const createPartitionSpread = (random: number): PartitionSpread => {
   let cursor = Math.floor(random * 0x1_0000);
@@ -56,7 +56,7 @@ export const createPartitionSpread = (random: number): PartitionSpread => {
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** A number that depends on a text alone, 32 bits without sign (FNV-1a over its UTF-16 units). */
+/** An unsigned 32-bit number that depends only on a text (FNV-1a over its UTF-16 units). */
 export const hashOfKey = (key: string): number => {
   let hash = FNV_OFFSET;
   for (let index = 0; index < key.length; index += 1) {
@@ -66,11 +66,11 @@ export const hashOfKey = (key: string): number => {
 };
 
 /**
- * The partition of a key on a topic with the given number of partitions: always the same, unless that one cannot be written. Then it is one of
- * `writable` (at least one), and keys of other partitions stay where they are.
+ * The partition of a key on a topic with the given number of partitions: always the same, unless it cannot be written. Then it is one of
+ * `writable` (at least one), and keys of other partitions are not moved.
  */
 export const keyedPartition = (key: string, partitions: number, writable: readonly number[]): number => {
-  // Low bits of the hash alone depend on the last characters too much.
+  // The low bits of the hash alone depend too much on the last characters.
   const hash = hashOfKey(key);
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
   const home = mixed % partitions;

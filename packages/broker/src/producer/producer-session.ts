@@ -6,10 +6,10 @@ import type { BrokerLog, BrokerSettings } from '../settings';
 import type { OutgoingMessage } from './producer';
 import { createPartitionSpread, keyedPartition, type PartitionSpread } from './message-partition';
 
-/** Retries of one send inside the library, with the same sequence numbers: together about three seconds. */
+/** Retries of one send inside the library, with the same sequence numbers; about three seconds in total. */
 const SEND_RETRY = { retries: 8, initialRetryTime: 50, maxRetryTime: 1_000, factor: 0.2, multiplier: 1.6 };
 
-/** A message names a partition that its topic does not have. Thrown before anything of its batch is sent. */
+/** A message names a partition that its topic does not have. Thrown before any message of the batch is sent. */
 class UnknownPartitionError extends Error {
   override readonly name = 'UnknownPartitionError';
 }
@@ -19,7 +19,7 @@ class MissingTopicError extends Error {
   override readonly name = 'MissingTopicError';
 }
 
-/** A session has answered, but must not be used again, see {@link SendOutcome}. */
+/** A session that has answered, but must not be used again, see {@link SendOutcome}. */
 export class UntrustedSessionError extends Error {
   override readonly name = 'UntrustedSessionError';
 
@@ -32,7 +32,7 @@ export class UntrustedSessionError extends Error {
   }
 }
 
-/** Errors that say that a message itself is at fault, so that sending it again cannot help. */
+/** Errors caused by a message itself, so that sending it again cannot help. */
 const MESSAGE_FAULTS: ReadonlySet<string | undefined> = new Set([
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -43,36 +43,36 @@ const MESSAGE_FAULTS: ReadonlySet<string | undefined> = new Set([
   'POLICY_VIOLATION',
 ]);
 
-/** Whether an error of {@link ProducerSession.send} is the fault of a message of the batch rather than of the connection. */
+/** Whether an error of {@link ProducerSession.send} was caused by a message of the batch rather than by the connection. */
 export const isMessageFault = (error: unknown): boolean =>
   error instanceof UnknownPartitionError ||
-  error instanceof TypeError || // what cannot even be written as bytes
+  error instanceof TypeError || // cannot even be written as bytes
   MESSAGE_FAULTS.has(brokerErrorType(error));
 
 /** Outcome of a batch whose send has not failed. */
 export interface SendOutcome {
   /**
-   * Messages of the batch that no broker has acknowledged, by index, rising. On several brokers the library counts a send as done once
-   * every broker has answered something: a partition whose leader moves to a broker that has answered before is then left out.
+   * Indexes of the messages of the batch that no broker has acknowledged, ascending. With several brokers the library counts a send as done once
+   * every broker has answered something: it then leaves out a partition whose leader moves to a broker that has already answered.
    */
   readonly missing: readonly number[];
   /**
-   * The library tried more than once, so that some messages may be stored twice. The session has to be discarded: where an answer of the
-   * first try comes last, the library takes sequence numbers back that are used up, and the broker drops what is sent with them next.
+   * The library tried more than once, so some messages may be stored twice. The session must be discarded: if an answer of the first try arrives
+   * last, the library reuses sequence numbers, and the broker drops the next messages sent with them.
    */
   readonly isRepeated: boolean;
 }
 
 /**
- * One idempotent producer with an id of its own. It is used for one send at a time, and never again after a send has failed, was
- * repeated or has left messages out: its sequence numbers can no longer be trusted.
+ * One idempotent producer with its own id. It handles one send at a time, and is never used again after a send has failed, was repeated or has
+ * left messages out: its sequence numbers can no longer be trusted.
  */
 export interface ProducerSession {
-  /** Connects and gets an id. Called once. Throws what the library threw, or {@link MissingTopicError}. */
+  /** Connects and gets an id. Called once. Throws the library's error, or {@link MissingTopicError}. */
   open(): Promise<void>;
-  /** Resolves when all replicas in sync have the messages that are not missing. Not to be called before the last send has ended. */
+  /** Resolves when all in-sync replicas have the messages that are not missing. Must not be called before the last send has ended. */
   send(batch: readonly OutgoingMessage[]): Promise<SendOutcome>;
-  /** Gives the session up: its sockets are closed and whatever it was doing ends. Idempotent. */
+  /** Gives the session up: closes its sockets and ends all its work. Idempotent. */
   discard(): void;
 }
 
@@ -87,14 +87,14 @@ interface ProducerSessionOptions {
   readonly onLost: (reason: Error) => void;
 }
 
-/** A message as the library takes it. `partition` is written when it is first chosen, so that a retry meets the same. */
+/** A message as the library takes it. `partition` is set when it is first chosen, so that a retry goes to the same one. */
 interface PlacedMessage extends Message {
   partition?: number;
 }
 
 type PartitionList = readonly { partitionId: number; leader: number }[];
 
-/** Numbers of the partitions that have a leader; of all where none has. Remembers the last list, which the library reuses. */
+/** Numbers of the partitions that have a leader; of all partitions if none has. Remembers the last list, which the library reuses. */
 const createLedPartitions = (): ((partitions: PartitionList) => readonly number[]) => {
   let lastList: PartitionList | undefined;
   let led: readonly number[] = [];
@@ -131,7 +131,7 @@ interface TopicMessages {
   readonly messages: PlacedMessage[];
 }
 
-/** A batch as the library takes it, and each of its messages with the topic that it is sent to, in the order of the batch. */
+/** A batch as the library takes it, and each of its messages with its topic, in the order of the batch. */
 interface PlacedBatch {
   readonly topicMessages: TopicMessages[];
   readonly sent: readonly { readonly topic: string; readonly message: PlacedMessage }[];
@@ -149,7 +149,7 @@ const placeBatch = (nameOf: (topic: TopicKey) => string, batch: readonly Outgoin
   return { topicMessages: [...groups.values()], sent };
 };
 
-/** The messages whose partitions the brokers' answers do not name, by index. */
+/** Indexes of the messages whose partitions are missing from the brokers' answers. */
 const missingFrom = (answer: readonly RecordMetadata[], { sent }: PlacedBatch): number[] => {
   const named = new Map<string, Set<number>>();
   for (const { topicName: topic, partition, errorCode } of answer) {
@@ -176,7 +176,7 @@ const requireTopics = async (admin: Admin, names: readonly string[]): Promise<vo
   await admin.disconnect();
 };
 
-/** Makes a session that is not yet open. */
+/** Makes a session that is not open yet. */
 export const createProducerSession = ({
   settings,
   log,

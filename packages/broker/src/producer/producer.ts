@@ -7,31 +7,31 @@ export type ProducerEvent =
   | { readonly type: 'sent'; readonly messages: number; readonly bytes: number; readonly durationMs: number }
   | { readonly type: 'producer_connected' }
   | { readonly type: 'producer_lost'; readonly reason: string }
-  /** Messages were sent once more after a failure that leaves open whether the first time had succeeded: some may be stored twice. */
+  /** Messages were sent again after a failure that leaves open whether the first send had succeeded: some may be stored twice. */
   | { readonly type: 'messages_repeated'; readonly messages: number }
   /** A message was given up because its deadline passed. */
   | { readonly type: 'message_expired'; readonly topic: TopicKey }
-  /** A message was given up because the broker refused it, or failed it too often. */
+  /** A message was given up because the broker refused it, or failed to store it too often. */
   | { readonly type: 'message_refused'; readonly topic: TopicKey; readonly reason: string };
 
 export interface ProducerOptions {
   /** Topics without which the producer does not count as connected. Default: none. */
   readonly topics?: readonly TopicKey[];
   /**
-   * A topic on the cluster, by its whole name, that all messages go to in place of the one that they name; the bounds of that one hold. The
+   * Full name of a topic on the cluster that receives all messages, instead of the topic that they name; the bounds of the named topic apply. The
    * producer does not count as connected without it.
    */
   readonly writesTo?: string;
-  /** Most messages that wait or are in flight; beyond it they are refused with `overloaded`. Default 20,000. */
+  /** Most messages waiting or in flight; more are refused with `overloaded`. Default 20,000. */
   readonly maxQueuedMessages?: number;
   /** Most bytes of such messages. Default 256 MiB. */
   readonly maxQueuedBytes?: number;
   /**
-   * How long the broker may be away before what waits is given up with `broker_unavailable` and more is refused at once, ms.
-   * Default: for ever; messages wait for it until their own deadline.
+   * How long the broker may be away before waiting messages fail with `broker_unavailable` and new ones are refused at once, ms. Default: no
+   * limit; messages wait until their own deadline.
    */
   readonly unavailableAfterMs?: number;
-  /** How long one send with all its retries may go unacknowledged before the connection is given up, ms. Default 15,000. */
+  /** How long one send including its retries may go unacknowledged before the connection is given up, ms. Default 15,000. */
   readonly sendDeadlineMs?: number;
   /** Wait between attempts to connect. */
   readonly retry?: BackOffBounds;
@@ -46,27 +46,27 @@ export type Settled = (error?: ServiceError) => void;
 /** Sends messages in batches, over any number of sessions, until it is stopped. */
 export interface Producer {
   /**
-   * Starts connecting and waits for it at most ten seconds, then throws `ServiceError` broker_unavailable; the attempts go on
-   * behind until {@link stop}.
+   * Starts connecting and waits at most ten seconds for the connection, then throws `ServiceError` broker_unavailable; attempts continue in the
+   * background until {@link stop}.
    */
   connect(): Promise<void>;
   /**
-   * Resolves when all replicas in sync have the message. Throws `ServiceError`: deadline_exceeded, overloaded,
-   * payload_too_large, broker_unavailable, shutting_down. A message that failed may have been stored all the same, and one
-   * that succeeded may have been stored twice, which the event `messages_repeated` tells of. Messages to one partition are stored in the
-   * order in which they were sent; the second copy of one may come later.
+   * Resolves when all in-sync replicas have the message. Throws `ServiceError`: deadline_exceeded, overloaded, payload_too_large,
+   * broker_unavailable, shutting_down. A failed message may still have been stored, and a successful one may have been stored twice, which the
+   * event `messages_repeated` reports. Messages to one partition are stored in the order in which they were sent; the second copy of one may come
+   * later.
    */
   send(message: OutgoingMessage): Promise<void>;
-  /** As {@link send}, for callers that need no promise: `settled` is called once, with the error if there was one. */
+  /** Like {@link send}, for callers that need no promise: `settled` is called once, with the error if there was one. */
   submit(message: OutgoingMessage, settled: Settled): void;
   state(): ProducerState;
   /** Why the producer is not connected, as a clause; undefined when it is. */
   reason(): string | undefined;
   /** Messages and bytes that wait for the broker or for its acknowledgement. */
   queued(): { readonly messages: number; readonly bytes: number };
-  /** Whether it takes messages: connected, or not away for longer than `unavailableAfterMs`. */
+  /** Whether it accepts messages: connected, or not away for longer than `unavailableAfterMs`. */
   isAvailable(): boolean;
-  /** Refuses new messages, sends what waits for at most `drainMs` (default 5,000), and disconnects. Idempotent. */
+  /** Refuses new messages, sends the queued ones for at most `drainMs` (default 5,000), and disconnects. Idempotent. */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
@@ -79,17 +79,17 @@ export interface InternalProducerOptions extends ProducerOptions {
 /** One message on its way to the broker. */
 export interface OutgoingMessage {
   readonly topic: TopicKey;
-  /** Undefined: the key's, else the producer chooses, and spreads. */
+  /** Undefined: the partition of the key; without a key the producer chooses, and spreads. */
   readonly partition: number | undefined;
   readonly headers: MessageHeaders;
   readonly value: Buffer;
-  /** Messages of one key that name no partition go to the same one, as long as the topic keeps its partitions. */
+  /** Messages with the same key that name no partition go to the same partition, unless the topic's partitions change. */
   readonly key?: string;
   /** Epoch ms. A message that has not been acknowledged by then is given up with `deadline_exceeded`. */
   readonly deadline: number;
 }
 
-/** Room that a record batch needs besides values: its head, record heads, and what Snappy adds to bytes it cannot shrink. */
+/** Room that a record batch needs besides values: its head, record heads, and the bytes that Snappy adds to incompressible data. */
 const BATCH_HEADROOM_BYTES = 64 * 1024;
 
 /** Bytes that a record needs besides its key, value and headers, rounded up. */

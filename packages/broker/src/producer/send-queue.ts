@@ -1,15 +1,15 @@
 import { Fifo } from '../fifo';
 import type { OutgoingMessage, Settled } from './producer';
 
-/** A message and what has happened to it. */
+/** A message and its state. */
 export interface QueuedMessage {
   readonly message: OutgoingMessage;
   readonly bytes: number;
-  /** Called at most once: it is cleared when it has been. */
+  /** Called at most once, and then cleared. */
   settled: Settled | undefined;
-  /** How many sends of it have failed. */
+  /** Number of its failed sends. */
   failures: number;
-  /** Send it with no other: it is suspected of spoiling the batches it is in. */
+  /** Send it in a batch of its own: it is suspected of spoiling its batches. */
   alone: boolean;
 }
 
@@ -21,7 +21,7 @@ interface BatchLimits {
   readonly bytes: number;
 }
 
-/** A first-in, first-out queue that knows its size in bytes and from which batches are taken. */
+/** A first-in, first-out queue that knows its size in bytes and hands out batches. */
 export class SendQueue {
   private queued = new Fifo<QueuedMessage>();
   private held = 0;
@@ -45,7 +45,7 @@ export class SendQueue {
     this.held += bytesOf(items);
   }
 
-  /** Takes the next batch: at least one message, then as many as the limits allow. A message marked alone is a batch. */
+  /** Takes the next batch: at least one message, and as many as the limits allow. A message marked alone is a batch by itself. */
   take(limits: BatchLimits): QueuedMessage[] {
     const batch: QueuedMessage[] = [];
     let bytes = 0;
@@ -60,7 +60,7 @@ export class SendQueue {
     return batch;
   }
 
-  /** Removes and returns every message that the test picks. */
+  /** Removes and returns every message that matches. */
   remove(picks: (item: QueuedMessage) => boolean): QueuedMessage[] {
     const removed: QueuedMessage[] = [];
     const left: QueuedMessage[] = [];

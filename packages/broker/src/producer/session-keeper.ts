@@ -4,23 +4,23 @@ import { brokerErrorText } from '../connection/broker-error';
 import type { BrokerLog } from '../settings';
 import type { ProducerSession } from './producer-session';
 
-/** Opening a session, ms. */
+/** Time limit for opening a session, ms. */
 const OPEN_DEADLINE_MS = 15_000;
 
 interface SessionKeeperOptions {
   readonly log: BrokerLog;
   /** Wait between attempts. */
   readonly retry: BackOffBounds;
-  /** Makes a session that is not yet open; `onLost` is to be called when its connection is gone. */
+  /** Makes a session that is not open yet; `onLost` must be called when its connection is gone. */
   readonly create: (onLost: (reason: Error) => void) => ProducerSession;
   readonly onOpened: () => void;
-  /** The session has been lost by itself; the keeper still holds it until {@link SessionKeeper.lose}. */
+  /** The session has lost its connection; the keeper still holds it until {@link SessionKeeper.lose}. */
   readonly onLost: (reason: Error) => void;
 }
 
 /**
- * Holds one open session, and makes another with back-off, for ever, when the last was given up. A session that has failed is
- * discarded, never repaired, see ProducerSession.
+ * Holds one open session. When it is given up, makes another with back-off, without limit. A failed session is discarded, never repaired, see
+ * ProducerSession.
  */
 export class SessionKeeper {
   private readonly stopping = new AbortController();
@@ -31,7 +31,7 @@ export class SessionKeeper {
 
   constructor(private readonly options: SessionKeeperOptions) {}
 
-  /** The session that is open. */
+  /** The open session. */
   current(): ProducerSession | undefined {
     return this.session;
   }
@@ -46,7 +46,7 @@ export class SessionKeeper {
     if (this.session === undefined && !this.stopping.signal.aborted) this.connecting ??= this.keepConnecting();
   }
 
-  /** Gives the session up and begins to make another. */
+  /** Gives the session up and starts to make another. */
   lose(reason: string): void {
     this.session?.discard();
     this.session = undefined;
@@ -54,7 +54,7 @@ export class SessionKeeper {
     this.start();
   }
 
-  /** Gives everything up. Resolves when the attempt that was under way, if any, has ended. Idempotent. */
+  /** Gives everything up. Resolves when the current attempt, if any, has ended. Idempotent. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.session?.discard();

@@ -1,21 +1,21 @@
 import type { RequestEnvelope, RequestSettled } from './requester-options';
 
-/** A request that has been accepted and not answered. */
+/** A request that has been accepted and not yet answered. */
 export interface PendingRequest {
   readonly correlationId: string;
   readonly envelope: RequestEnvelope;
   readonly payload: Buffer;
-  /** Requests of one key are taken in the order in which they were sent; undefined: of no order. */
+  /** Requests with the same key are handled in the order in which they were sent; undefined: in any order. */
   readonly key?: string | undefined;
   /** Partition on which its answer is awaited; undefined while the request waits to be sent again. */
   replyPartition: number | undefined;
   readonly settled: RequestSettled;
 }
 
-/** Correlation ids of expired requests that are remembered, to tell a late reply from an unknown one. */
+/** Number of correlation ids of expired requests to remember, to tell a late reply from an unknown one. */
 const EXPIRED_REMEMBERED = 10_000;
 
-/** The requests in flight: found by correlation id, counted in number and bytes, expired by one timer for all. */
+/** The requests in flight: found by correlation id, counted by number and bytes, expired by a single timer. */
 export class PendingRequests {
   private readonly byId = new Map<string, PendingRequest>();
   private readonly wheel = createDeadlineWheel<PendingRequest>();
@@ -32,7 +32,7 @@ export class PendingRequests {
     return this.byId.size;
   }
 
-  /** Bytes of the payloads that are held. */
+  /** Bytes of the payloads held. */
   get bytes(): number {
     return this.heldBytes;
   }
@@ -92,7 +92,7 @@ export class PendingRequests {
   private arm(at: number): void {
     clearTimeout(this.timer);
     this.timerAt = at;
-    // A timer can wait no longer than 2^31 - 1 ms; one that fires early finds nothing due and is armed again.
+    // A timer can wait at most 2^31 - 1 ms; one that fires early finds nothing due and is armed again.
     const delay = Math.min(Math.max(at - Date.now(), 0), 0x7fff_ffff);
     this.timer = setTimeout(() => {
       this.expire(Date.now());
@@ -120,25 +120,25 @@ export class PendingRequests {
   }
 }
 
-/** Deadlines are kept in slots of this width, ms: an item expires at most this much late. */
+/** Width of the slots of deadlines, ms: an item expires at most this much late. */
 export const SLOT_MS = 16;
 
-/** Entries with deadlines, most of which are removed long before. Adding and removing cost the same however many there are. */
+/** Entries with deadlines, most of which are removed long before. Adding and removing take constant time. */
 interface DeadlineWheel<T> {
-  /** `deadline` in epoch ms. Returns when the item will be due: at the deadline or up to one slot after it. */
+  /** `deadline` in epoch ms. Returns the time at which the item will be due: its deadline or up to one slot later. */
   add(deadline: number, item: T): number;
-  /** With the deadline that it was added with. */
+  /** Removes an item, given the deadline with which it was added. */
   remove(deadline: number, item: T): void;
-  /** Removes and returns what is due. */
+  /** Removes and returns the items that are due. */
   takeDue(now: number): T[];
   /** Epoch ms of the next moment at which something may be due; undefined when empty. */
   nextDue(): number | undefined;
 }
 
-/** Slot whose end is the first at or after the deadline: nothing expires early. */
+/** The slot whose end is the first at or after the deadline: nothing expires early. */
 const slotOf = (deadline: number): number => Math.ceil(deadline / SLOT_MS);
 
-/** Makes an empty wheel. It has no timer: the caller asks. */
+/** Makes an empty wheel. It has no timer: the caller polls it. */
 export const createDeadlineWheel = <T>(): DeadlineWheel<T> => {
   const slots = new Map<number, Set<T>>();
   return {

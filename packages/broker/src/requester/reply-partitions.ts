@@ -4,19 +4,19 @@ import { fixedLimits } from '@decision/contracts';
 const WINDOW = 4;
 
 /**
- * Chooses the partition on which an answer is awaited, in turn. Only a few of those that are ready are used: the fewer, the
- * larger the batches in which workers write their answers, and a few neighbours already lie on different brokers.
+ * Chooses the partitions for answers in turn. Only a few of the ready ones are used: the fewer, the larger the batches in which workers write
+ * their answers, and a few neighbours are already on different brokers.
  */
 export class ReplyPartitions {
   private inUse: readonly number[] = [];
   private turn = 0;
 
-  /** Says which partitions may be used from now on. */
+  /** Sets the partitions that may be used from now on. */
   set(ready: Iterable<number>): void {
     this.inUse = [...ready].sort((a, b) => a - b).slice(0, WINDOW);
   }
 
-  /** The next partition; undefined where none is ready. */
+  /** The next partition; undefined if none is ready. */
   next(): number | undefined {
     if (this.inUse.length === 0) return undefined;
     this.turn = (this.turn + 1) % this.inUse.length;
@@ -31,8 +31,8 @@ interface ReplyTiming {
 }
 
 /**
- * When the group of those who await answers takes a member for dead, and how often a member looks for new partitions: what is
- * given, else the specification's 60 s, 15 s and 30 s.
+ * When the group that awaits answers considers a member dead, and how often members look for new partitions: the given values, otherwise the
+ * specification's 60 s, 15 s and 30 s.
  */
 export const replyTiming = ({
   sessionTimeoutMs = fixedLimits.replySessionTimeoutMs,

@@ -7,11 +7,11 @@ import { type ProducerEvent } from '../producer/producer';
 export type RequesterEvent =
   | ProducerEvent
   | ConsumerEvent
-  /** An answer whose request is not known: a second answer, or one of a request that was given up. */
+  /** An answer to an unknown request: a second answer, or one to a request that was given up. */
   | { readonly type: 'reply_unknown' }
   /** An answer that came after its request had expired. */
   | { readonly type: 'reply_late' }
-  /** An answer for another member of this group: it came after its partition had moved here, and its request is sent again there. */
+  /** An answer for another member of this group: it arrived after its partition had moved here, and that member sends its request again. */
   | { readonly type: 'reply_moved' }
   /** An answer that cannot be read. */
   | { readonly type: 'reply_malformed' }
@@ -21,20 +21,20 @@ export type RequesterEvent =
 
 export interface RequesterOptions {
   readonly group: ConsumerGroupKey;
-  /** Name of this process among the members of its group; on the wire the group's name stands before it. Default: a random UUID. */
+  /** Name of this process among the members of its group; on the wire it follows the group's name. Default: a random UUID. */
   readonly requesterId?: string;
-  /** Partitions that the topic of answers must have; with fewer the requester does not become ready. */
+  /** Fewest partitions of the topic of answers; with fewer the requester does not become ready. */
   readonly expectedPartitions: number;
-  /** Most requests in flight; beyond it they are refused with `overloaded`. Default 20,000. */
+  /** Most requests in flight; more are refused with `overloaded`. Default 20,000. */
   readonly maxPending?: number;
   /** Most bytes of payloads in flight. Default 256 MiB. */
   readonly maxPendingBytes?: number;
   /** Wait between attempts to reach the broker. */
   readonly retry?: BackOffBounds;
-  /** Default 60,000 and 15,000, the specification's. */
+  /** Default 60,000 and 15,000, from the specification. */
   readonly sessionTimeoutMs?: number;
   readonly heartbeatIntervalMs?: number;
-  /** How soon partitions that were added are found, at most, ms. Default 30,000, the specification's. */
+  /** Longest time until added partitions are found, ms. Default 30,000, from the specification. */
   readonly metadataRefreshMs?: number;
   readonly onEvent?: (event: RequesterEvent) => void;
 }
@@ -50,7 +50,7 @@ export interface RequesterStatus {
   readonly expectedPartitions: number;
   /** Why it is not ready, a sentence; undefined when it is. */
   readonly reason: string | undefined;
-  /** The code with which requests are refused meanwhile; undefined when it is ready. */
+  /** The code with which requests are refused; undefined when it is ready. */
   readonly code: RefusalCode | undefined;
   readonly pending: number;
 }
@@ -60,24 +60,24 @@ export type RequestEnvelope = Omit<SolutionRequestEnvelope, 'correlationId' | 'r
 
 /** Options of one request. */
 export interface RequestOptions {
-  /** Requests of one key go to one partition, and so to one worker after the other. Default: to any partition. */
+  /** Requests with the same key go to one partition, and so to one worker at a time. Default: any partition. */
   readonly key?: string | undefined;
   /**
-   * Called before the promise settles with the time, ms, that the worker measured from fetching the request to its answer. Not called where no
-   * worker answered, or one that measures nothing.
+   * Called before the promise settles, with the worker's time from fetching the request to its answer, ms. Not called if no worker answered, or
+   * the worker measures nothing.
    */
   readonly onWorked?: ((workedMs: number) => void) | undefined;
 }
 
 /**
- * Called once with the end of a request: its answer's bytes, or the error that ended it; and the time, ms, that the worker measured, as in
- * {@link RequestOptions.onWorked}. It must not throw.
+ * Called once at the end of a request, with its answer's bytes or its error, and the worker's time, ms, as in {@link RequestOptions.onWorked}.
+ * Must not throw.
  */
 export type RequestSettled = (error: ServiceError | undefined, answer: Buffer, workedMs?: number) => void;
 
 /** Sends requests to workers and awaits their answers. */
 export interface Requester {
-  /** Begins, and resolves at once: a broker that is down is tried for ever, see {@link status}. Idempotent. */
+  /** Starts, and resolves at once: it retries an unreachable broker without limit, see {@link status}. Idempotent. */
   start(): Promise<void>;
   status(): RequesterStatus;
   /** Messages and bytes that wait for the broker or for its acknowledgement. */
@@ -88,8 +88,8 @@ export interface Requester {
    */
   request(envelope: RequestEnvelope, payload: Buffer, options?: RequestOptions): Promise<Buffer>;
   /**
-   * As {@link request}, for callers of thousands of requests a second: calls back instead of making promises, with a refusal before it returns, and
-   * records no span.
+   * Like {@link request}, for callers with thousands of requests per second: uses callbacks instead of promises, reports a refusal before it
+   * returns, and records no span.
    */
   submit(envelope: RequestEnvelope, payload: Buffer, settled: RequestSettled): void;
   /** Refuses new requests, awaits those in flight for at most `drainMs` (default 10,000), and leaves. Idempotent. */

@@ -44,17 +44,17 @@ const NO_ANSWER = Buffer.alloc(0);
 const DEFAULT_MAX_PENDING = 20_000;
 const DEFAULT_MAX_PENDING_BYTES = 256 * 1024 * 1024;
 const DEFAULT_DRAIN_MS = 10_000;
-/** How long the broker may be away before requests are answered 503; together with noticing it stays under a second, ms. */
+/** How long the broker may be away before requests are answered 503; with the time to notice it this stays under a second, ms. */
 const UNAVAILABLE_AFTER_MS = 750;
 /** Bytes of headers of a request, at most. */
 const HEADER_BYTES = 8 * 1024;
-/** Time for rejoin signals after the drain, ms. */
+/** Time to send rejoin signals after the drain, ms. */
 const STOP_DRAIN_MS = 1_000;
-/** How long a rejoin signal is worth sending, ms. */
+/** How long a rejoin signal is useful, ms. */
 const SIGNAL_LIFE_MS = 2_000;
 
 class BrokerRequester implements Requester {
-  /** Largest payload that a request may have, bytes. */
+  /** Largest payload of a request, bytes. */
   private readonly largestPayload: number;
   private readonly self: string;
   private readonly topic: string;
@@ -194,7 +194,7 @@ class BrokerRequester implements Requester {
     if (!this.accepting) return { code: 'shutting_down', reason: 'The service is stopping.' };
     const found = this.consumer.partitionCount();
     const { expectedPartitions } = this.options;
-    // Told at once: no answer could come (decision 27).
+    // Refused at once: no answer could arrive (decision 27).
     if (found !== undefined && found < expectedPartitions)
       return { code: 'too_few_reply_partitions', reason: tooFewPartitions(this.topic, found, expectedPartitions) };
     const reason = this.whyUnavailable();
@@ -238,7 +238,7 @@ class BrokerRequester implements Requester {
       deadline: envelope.deadline,
     } as const;
     this.producer.submit(key === undefined ? message : { ...message, key }, (error) => {
-      // An expired message is this class's own business: the request expires with it.
+      // An expired message needs no handling here: the request expires with it.
       if (error === undefined || error.code === 'deadline_exceeded') return;
       this.pending.take(correlationId)?.settled(error, NO_ANSWER);
     });
@@ -293,7 +293,7 @@ class BrokerRequester implements Requester {
     this.resendHomeless();
   }
 
-  /** Sends those requests again whose answers would come to a partition that is no longer ours. */
+  /** Sends requests again whose answers would arrive on a partition that this process no longer owns. */
   private resendHomeless(): void {
     let count = 0;
     for (const request of this.pending.values()) {
@@ -338,7 +338,7 @@ class BrokerRequester implements Requester {
   }
 }
 
-/** Begins the names of all members of a group, so that each knows the others' answers. */
+/** Prefix of the names of all members of a group, by which each recognises the others' answers. */
 const requesterPrefix = (group: ConsumerGroupKey): string => `${consumerGroups[group]}.`;
 
 const deadlineExceeded = (): ServiceError =>

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fifo } from '../fifo';
 
-/** Items of one lane in a row, while other lanes wait. */
+/** Most items of one lane in a row while other lanes wait. */
 const ITEMS_IN_A_ROW = 32;
-/** Work in a row before sockets and timers get their turn, ms. */
+/** Longest work before sockets and timers get their turn, ms. */
 const SLICE_MS = 5;
 
 interface Lane<T> {
@@ -12,15 +12,15 @@ interface Lane<T> {
 }
 
 interface LanesOptions<T> {
-  /** Lanes that are worked on at once. */
+  /** Number of lanes that are processed at once. */
   readonly concurrency: number;
-  /** Does one item; must not throw or reject. What it returns is awaited before the next item of the lane. */
+  /** Processes one item; must not throw or reject. Its result is awaited before the next item of the lane. */
   readonly run: (item: T) => Promise<void> | undefined;
-  /** Asked before each item: a promise to wait for first, where there is no room for what it makes. */
+  /** Called before each item: returns a promise to wait for if there is no room for the item's result. */
   readonly gate: () => Promise<void> | undefined;
 }
 
-/** Does items in order within their lane, several lanes at once, fairly, and lets the event loop breathe. */
+/** Processes items in order within their lane, several lanes at once, fairly, and yields to the event loop. */
 export class Lanes<T> {
   private readonly lanes = new Map<number, Lane<T>>();
   private readonly waiting = new Fifo<Lane<T>>();

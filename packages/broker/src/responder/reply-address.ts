@@ -6,10 +6,10 @@ import {
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
 
-/** The fields of a request that its answer needs. */
+/** The fields of a request that are needed for its answer. */
 export type ReplyAddress = Pick<SolutionRequestEnvelope, 'correlationId' | 'requester' | 'replyPartition' | 'deadline'>;
 
-/** The address in an envelope that is otherwise unreadable; undefined where there is none. A deadline that cannot be read is the one given. */
+/** The address in an otherwise unreadable envelope; undefined if there is none. An unreadable deadline is replaced by the given one. */
 export const readReplyAddress = (headers: ReceivedHeaders, otherwiseDeadline: number): ReplyAddress | undefined => {
   try {
     const deadline = Number(headerText(headers, 'deadline'));

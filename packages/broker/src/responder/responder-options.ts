@@ -7,7 +7,7 @@ import { type ProducerEvent } from '../producer/producer';
 export type ResponderEvent =
   | ProducerEvent
   | ConsumerEvent
-  /** A request was answered; `errorCode` is undefined on success. Times in ms: waiting in this process, and being handled. */
+  /** A request was answered; `errorCode` is undefined on success. Times in ms: of waiting in this process, and of handling. */
   | {
       readonly type: 'answered';
       readonly errorCode: ErrorCode | undefined;
@@ -16,7 +16,7 @@ export type ResponderEvent =
     }
   /** A request was dropped because its deadline had passed. */
   | { readonly type: 'request_expired' }
-  /** A request whose envelope cannot be read; `answered` where at least the address for an answer could. */
+  /** A request with an unreadable envelope; `answered` if at least the address for an answer was readable. */
   | { readonly type: 'request_malformed'; readonly answered: boolean }
   /** An answer could not be sent; nobody waits for it, or the broker refused it. */
   | { readonly type: 'reply_lost'; readonly code: ErrorCode }
@@ -24,23 +24,23 @@ export type ResponderEvent =
 
 export interface ResponderOptions {
   readonly group: ConsumerGroupKey;
-  /** Name of this process, for the logs of those it answers. */
+  /** Name of this process, for the logs of its requesters. */
   readonly workerId: string;
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
-  /** Partitions that are worked on at once. Default 4. */
+  /** Number of partitions processed at once. Default 4. */
   readonly partitionConcurrency?: number;
-  /** Most messages that have been fetched and not finished; fetching goes on below half of it. Default 1,000. */
+  /** Most messages fetched and not finished; fetching resumes below half of it. Default 1,000. */
   readonly maxQueued?: number;
   /** Most bytes of such messages. Default 128 MiB. */
   readonly maxQueuedBytes?: number;
   /** Wait between attempts to reach the broker. */
   readonly retry?: BackOffBounds;
   /**
-   * Answers one request. Throws a `ServiceError` for an expected failure, which is sent as it is; anything else is logged and
-   * answered internal_error. May be called twice for one request, in this process or another. Requests of one partition are handled one after
-   * the other, and those of few partitions at once; whoever waits for something else than this thread calls `letNextBegin`, so that the next
-   * request need not wait for it too.
+   * Answers one request. Throws a `ServiceError` for an expected failure, which is sent unchanged; any other error is logged and answered
+   * internal_error. May be called twice for one request, in this process or another. Requests of one partition are handled one after the other,
+   * and those of few partitions at once; a handler that waits for something outside this thread calls `letNextBegin`, so that the next request
+   * need not wait as well.
    */
   readonly handle: (
     envelope: SolutionRequestEnvelope,
@@ -48,8 +48,9 @@ export interface ResponderOptions {
     letNextBegin: () => void,
   ) => Promise<Buffer> | Buffer;
   /**
-   * Asked when a request has been answered: resolves when what its handling has begun beside the answer is done, and never rejects; undefined where it
-   * is. Until then the message counts as unfinished, so that another member handles it again where this process dies. Nothing else waits for it.
+   * Called when a request has been answered: resolves when work that its handling started besides the answer is done, and never rejects;
+   * undefined if there is none. Until then the message counts as unfinished, so that another member handles it again if this process dies.
+   * Nothing else waits for it.
    */
   readonly beforeCommit?: (() => Promise<void> | undefined) | undefined;
   readonly onEvent?: (event: ResponderEvent) => void;
@@ -69,17 +70,17 @@ export interface ResponderStatus {
 
 /** Consumes requests and answers them. */
 export interface Responder {
-  /** Begins, and resolves at once: a broker that is down is tried for ever, see {@link status}. Idempotent. */
+  /** Starts, and resolves at once: it retries an unreachable broker without limit, see {@link status}. Idempotent. */
   start(): Promise<void>;
   status(): ResponderStatus;
   /**
-   * Messages of its partitions that have been written and not finished, fetched or not. It asks the broker: a fetch tells of a partition only
-   * when it is its turn to be delivered, which is late where there is much to do. Rejects where the broker cannot be asked; not bounded in time.
+   * Messages of its partitions that have been written and not finished, fetched or not. It queries the broker: a fetch reports a partition only
+   * when the partition is delivered, which is late under load. Rejects if the broker cannot be reached; has no time limit.
    */
   lag(): Promise<number>;
   /**
-   * Fetches no more, finishes and answers what it has for at most `drainMs` (default 10,000), commits, and leaves the group.
-   * What is not finished is done by another member. Idempotent.
+   * Stops fetching, finishes and answers its messages for at most `drainMs` (default 10,000), commits, and leaves the group. Another member
+   * handles unfinished messages. Idempotent.
    */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }

@@ -31,7 +31,7 @@ interface Job {
   readonly message: KafkaMessage;
   readonly bytes: number;
   readonly acceptedAt: number;
-  /** Time from its acceptance to its answer, ms; undefined before, and where it was not handled. */
+  /** Time from its acceptance to its answer, ms; undefined before the answer, and if it was not handled. */
   workedMs?: number;
   readonly finish: () => void;
 }
@@ -42,9 +42,9 @@ const DEFAULT_MAX_QUEUED = 1_000;
 const DEFAULT_MAX_QUEUED_BYTES = 128 * MIB;
 const MAX_REPLY_BYTES = 128 * MIB;
 const DEFAULT_DRAIN_MS = 10_000;
-/** How often a delivery that waits for room looks after the heartbeat, ms. */
+/** How often a delivery that waits for room checks the heartbeat, ms. */
 const WAIT_MS = 500;
-/** An answer to a request whose deadline cannot be read is kept for this long, ms. */
+/** Deadline for sending the answer to a request whose own deadline is unreadable, ms. */
 const MALFORMED_REPLY_LIFE_MS = 10_000;
 const STOP_COMMIT_MS = 2_000;
 const STOP_DRAIN_MS = 1_000;
@@ -80,7 +80,7 @@ class BrokerResponder implements Responder {
       run: (job) => this.answer(job),
       gate: () => (this.replies.isFull() ? this.replies.hasRoom() : undefined),
     });
-    // The rooms bound what is queued, so the producer itself refuses nothing.
+    // The rooms bound the queues, so the producer itself refuses nothing.
     this.producer = createProducer(settings, log, {
       topics: ['solutionResponse', 'solution'],
       maxQueuedMessages: Infinity,
@@ -175,7 +175,7 @@ class BrokerResponder implements Responder {
     return producing === undefined ? undefined : `The message broker cannot be reached: ${producing}.`;
   }
 
-  /** Takes messages over as room allows; waits, with heartbeats, while there is none. */
+  /** Accepts messages as room allows; waits, with heartbeats, while there is none. */
   private async take({ partition, messages, took, heartbeat, isRunning }: PartitionDelivery): Promise<void> {
     for (const message of messages) {
       while (this.requests.isFull() && isRunning() && !this.draining) {
@@ -201,7 +201,7 @@ class BrokerResponder implements Responder {
     }
   }
 
-  /** Answers one request; returns a promise only where the handler did. */
+  /** Answers one request; returns a promise only if the handler did. */
   private answer(job: Job): Promise<void> | undefined {
     const { headers = {}, value } = job.message;
     const envelope = this.readEnvelope(job, headers);
@@ -276,7 +276,7 @@ class BrokerResponder implements Responder {
     });
   }
 
-  /** Sends an answer and finishes the job when it is stored or cannot be; `onTooLarge` sends another instead. */
+  /** Sends an answer and finishes the job when it is stored or cannot be; `onTooLarge` sends another answer instead. */
   private produce(
     job: Job,
     { correlationId, requester, replyPartition, deadline }: ReplyAddress,
@@ -298,7 +298,7 @@ class BrokerResponder implements Responder {
     );
   }
 
-  /** An answer that will not be sent. One that was cut off by stopping is left unfinished: another member answers. */
+  /** Handles an answer that will not be sent. If stopping cut it off, the job stays unfinished: another member answers. */
   private replyLost(job: Job, code: ErrorCode): void {
     this.emit({ type: 'reply_lost', code });
     if (code === 'shutting_down') this.requests.leave(job.bytes);
@@ -327,7 +327,7 @@ class BrokerResponder implements Responder {
     await this.producer.stop({ drainMs: STOP_DRAIN_MS });
   }
 
-  /** Commits what is finished, and then what is about to be. */
+  /** Commits finished work, and then the work that is about to finish. */
   private async commitAll(): Promise<void> {
     const unfinished = this.options.beforeCommit?.();
     await this.commits.flush();

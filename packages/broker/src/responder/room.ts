@@ -1,12 +1,12 @@
-/** How much may be inside at once. */
+/** How much may be inside at the same time. */
 interface RoomLimits {
   readonly items: number;
   readonly bytes: number;
 }
 
 /**
- * Counts what is inside against two bounds, with water marks: full once a bound is reached, and no longer full when both counts have fallen to half.
- * It does not enforce the bounds: callers check before they enter.
+ * Counts contents against two bounds, with water marks: full once a bound is reached, and no longer full when both counts have fallen to half. It
+ * does not enforce the bounds: callers check before they enter.
  */
 export class Room {
   private inside = 0;

@@ -5,7 +5,7 @@ const RETRY = { initialMs: 100, maxMs: 200 };
 
 type Found = Promise<ReadonlyMap<number, number>>;
 
-/** Starts whose lookups answer what the test says, each in its turn. */
+/** Starts whose lookups give the test's answers in turn. */
 const looking = (...answers: (() => Found)[]) => {
   const committed: [number, number][] = [];
   const failures: unknown[] = [];

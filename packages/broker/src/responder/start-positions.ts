@@ -3,20 +3,20 @@ import type { BackgroundCommits } from './background-commits';
 
 interface StartPositionsOptions {
   readonly commits: BackgroundCommits;
-  /** For those of the partitions for which the group has committed nothing, the offset at which it begins to read them. */
+  /** Finds the offset at which the group starts to read each of the partitions without a committed offset. */
   readonly find: (partitions: readonly number[]) => Promise<ReadonlyMap<number, number>>;
   readonly retry: BackOffBounds;
-  /** Hears of every rejection of `find`; it is asked again. */
+  /** Called with every rejection of `find`, which is then retried. */
   readonly onFailed: (error: unknown) => void;
 }
 
 /**
- * Commits where the group begins to read each partition for which it has committed nothing. Until a group has committed an offset, what measures its lag
- * has to guess: an idle partition counts as one message that waits, or as all of them.
+ * Commits the offset at which the group starts to read each partition without a committed offset. Until a group has committed an offset,
+ * monitoring of its lag has to guess: an idle partition counts as one waiting message, or as all of them.
  *
- * No committed offset goes backwards. A start is committed only by the tracker of the partition, in turn with its other commits and only while none of
- * its messages is finished. It counts for the generation of the group in which it was found: with the next join it is forgotten and looked up anew, and
- * brokers refuse commits of an earlier generation. A start is the oldest message that is kept, so that nothing unfinished lies before it.
+ * No committed offset goes backwards. Only the partition's tracker commits a start, in turn with its other commits and only while none of its
+ * messages is finished. A start is valid for the generation of the group in which it was found: the next join drops it and looks it up again, and
+ * brokers refuse commits of an earlier generation. A start is the oldest stored message, so nothing unfinished precedes it.
  */
 export class StartPositions {
   private generation = 0;
@@ -25,7 +25,7 @@ export class StartPositions {
 
   constructor(private readonly options: StartPositionsOptions) {}
 
-  /** The group has joined anew, and the trackers of the commits are those of the partitions that this member owns. */
+  /** The group has rejoined, and the trackers of the commits are those of the partitions that this member owns. */
   assigned(): void {
     if (this.isClosed) return;
     this.generation += 1;

@@ -1,4 +1,4 @@
-/** The time for which a request keeps those behind it waiting: until it is answered, or says that they may begin. */
+/** The time for which a request keeps later ones waiting: until it is answered, or lets them start. */
 export class Turn {
   private isOver = false;
   private onEnd: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class Turn {
     this.onEnd?.();
   };
 
-  /** Resolves when the turn is over, at the latest when the answer is there. */
+  /** Resolves when the turn is over, at the latest with the answer. */
   endsWith(answered: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.onEnd = resolve;

@@ -4,7 +4,7 @@ import { withDeadline } from '@decision/waiting';
 import type { TokenSource } from '../settings';
 import { keepToken, TokenError } from './kept-token';
 
-/** An access key; with temporary credentials also their session token. */
+/** An access key; temporary credentials also have a session token. */
 interface AwsAccessKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -12,15 +12,15 @@ interface AwsAccessKey {
 }
 
 /**
- * The source of the credentials. `given`: the settings hold an access key. `container`: the platform's endpoint for containers.
- * `standard`: wherever AWS's own clients look, in their order: the environment, files, a web identity, containers, the instance.
+ * The source of the credentials. `given`: the settings hold an access key. `container`: the platform's endpoint for containers. `standard`: the
+ * sources of AWS's own clients, in their order: the environment, files, a web identity, containers, the instance.
  */
 export type AwsCredentialSource =
   | { readonly kind: 'given'; readonly accessKey: AwsAccessKey }
   | {
       readonly kind: 'container';
       readonly url: string;
-      /** A file with the value of the authorization header; read for each request, because the platform renews it. */
+      /** A file with the value of the authorization header; read for each request, because the platform rotates it. */
       readonly authorizationFile?: string | undefined;
     }
   | { readonly kind: 'standard' };
@@ -30,8 +30,8 @@ type Credentials = Awaited<ReturnType<ReturnType<typeof Providers.fromHttp>>>;
 const DEADLINE_MS = 10_000;
 
 /**
- * Tokens for a broker with AWS IAM access control, kept until they, or their credentials, are near their end. AWS's libraries are
- * loaded with the first token (decision 32).
+ * Tokens for a broker with AWS IAM access control, cached until shortly before they, or their credentials, expire. AWS's libraries are loaded
+ * with the first token (decision 32).
  */
 export const awsIamTokens = (region: string, source: AwsCredentialSource): TokenSource =>
   keepToken(async () => {
@@ -41,7 +41,7 @@ export const awsIamTokens = (region: string, source: AwsCredentialSource): Token
     const { generateAuthTokenFromCredentialsProvider } = await import('aws-msk-iam-sasl-signer-js');
     const { token, expiryTime } = await generateAuthTokenFromCredentialsProvider({
       region,
-      // Without their end: the signer would make the life of the token a fraction of seconds of it.
+      // Without their expiry: the signer would derive from it a token lifetime with fractions of seconds.
       awsCredentialsProvider: () => Promise.resolve(accessKey),
     });
     return { value: token, expiresAt: Math.min(expiryTime, expiration?.getTime() ?? Infinity) };
@@ -60,13 +60,13 @@ const findCredentials = async (region: string, source: AwsCredentialSource): Pro
   try {
     return await (container ?? fromNodeProviderChain({ clientConfig: { region } }))();
   } catch (error) {
-    // By its name alone: a sentence about an answer that cannot be read would show some of it.
+    // Only the name: the message about an unreadable answer would show parts of the answer.
     const reason = error instanceof Error ? error.name : 'unknown error';
     throw new TokenError(`${SEARCHED[source.kind]} gave no AWS credentials (${reason})`);
   }
 };
 
-/** Read here, since AWS's client stumbles over a line break at the end of the file. */
+/** Read here, since AWS's client fails on a line break at the end of the file. */
 const readAuthorization = async (file: string | undefined): Promise<{ awsContainerAuthorizationToken?: string }> => {
   if (file === undefined) return {};
   try {

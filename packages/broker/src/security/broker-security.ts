@@ -7,10 +7,10 @@ import { oauthTokens } from './oauth-token';
 
 type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512' | 'aws-iam' | 'oauthbearer';
 
-/** Where the tokens of oauthbearer come from. */
+/** Source of the tokens of oauthbearer. */
 type OauthSource = 'client-credentials' | 'file' | 'gcp';
 
-/** A text that is not shown. */
+/** A text that must not be shown. */
 interface HiddenText {
   reveal(): string;
 }
@@ -73,7 +73,7 @@ const NEEDED: Readonly<Record<SaslMechanism, readonly Variable[]>> = {
   'aws-iam': ['mqSaslRegion'],
 };
 
-/** Variables that each source of OAuth tokens requires, and those that it has no use for. */
+/** Variables that each source of OAuth tokens requires, and those that it does not use. */
 const OAUTH_SOURCES: Readonly<Record<OauthSource, { needs: readonly Variable[]; ignores: readonly Variable[] }>> = {
   'client-credentials': {
     needs: ['mqSaslTokenUrl', 'mqSaslUsername', 'mqSaslPassword'],
@@ -83,12 +83,12 @@ const OAUTH_SOURCES: Readonly<Record<OauthSource, { needs: readonly Variable[]; 
   gcp: { needs: [], ignores: ['mqSaslTokenUrl', 'mqSaslScope', 'mqSaslTokenFile'] },
 };
 
-/** How to reach the broker safely, or every reason why these values cannot be used, as sentences without secrets. */
+/** How to reach the broker securely, or every reason why these values are unusable, as sentences without secrets. */
 type BrokerSecurity =
   | { readonly ok: true; readonly settings: { readonly tls?: TlsSettings; readonly sasl?: SaslSettings } }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** Turns the environment's words into settings. Reads the files of certificates and keys. */
+/** Turns environment variables into settings. Reads the files of certificates and keys. */
 export const brokerSecurity = (values: BrokerSecurityValues): BrokerSecurity => {
   const faults = [...sslFaults(values), ...saslFaults(values)];
   const tls = values.mqSsl ? readTls(values, faults) : undefined;
@@ -120,7 +120,7 @@ const saslFaults = (values: BrokerSecurityValues): string[] => {
   return mechanism === 'aws-iam' ? [...faults, ...awsFaults(values)] : faults;
 };
 
-/** The source that is named, else the one that the other variables imply. */
+/** The named source, otherwise the one implied by the other variables. */
 const oauthSource = (values: BrokerSecurityValues): OauthSource | undefined => {
   const { mqSaslTokenSource, mqSaslTokenUrl, mqSaslTokenFile } = values;
   if (mqSaslTokenSource !== undefined) return mqSaslTokenSource;
@@ -142,7 +142,7 @@ const oauthFaults = (values: BrokerSecurityValues): string[] => {
       .filter((name) => values[name] === undefined)
       .map((name) => `MQ_SASL_MECHANISM is oauthbearer, which needs ${VARIABLES[name]}.`),
     ...ignores.filter((name) => values[name] !== undefined).map((name) => `${VARIABLES[name]} is set, but ${said}.`),
-    // An access token opens more of Google Cloud than its brokers.
+    // An access token grants access to more of Google Cloud than its brokers.
     ...(source === 'gcp' && !values.mqSsl ? [`${said}, which needs MQ_SSL to be true.`] : []),
   ];
 };
@@ -154,7 +154,7 @@ const awsFaults = (values: BrokerSecurityValues): string[] => {
   return faults;
 };
 
-/** Adds to the faults what cannot be read. */
+/** Adds a fault for each unreadable file. */
 const readTls = (values: BrokerSecurityValues, faults: string[]): TlsSettings => {
   const read = (name: 'mqSslCaFile' | 'mqSslCertFile' | 'mqSslKeyFile'): string | undefined => {
     const file = values[name];
@@ -162,7 +162,7 @@ const readTls = (values: BrokerSecurityValues, faults: string[]): TlsSettings =>
     try {
       return readFileSync(file, 'utf8');
     } catch (error) {
-      const { code = 'unknown error' } = error as NodeJS.ErrnoException; // what the file system throws
+      const { code = 'unknown error' } = error as NodeJS.ErrnoException; // errors of the file system
       faults.push(`${VARIABLES[name]} names ${file}, which cannot be read (${code}).`);
       return undefined;
     }
@@ -178,7 +178,7 @@ const readTls = (values: BrokerSecurityValues, faults: string[]): TlsSettings =>
 };
 
 const saslOf = (values: BrokerSecurityValues, mechanism: SaslMechanism): SaslSettings => {
-  const { mqSaslUsername: username = '' } = values; // what is needed is there
+  const { mqSaslUsername: username = '' } = values; // required variables are present
   const password = values.mqSaslPassword?.reveal() ?? '';
   switch (mechanism) {
     case 'plain':
@@ -201,7 +201,7 @@ const oauthTokenSource = (values: BrokerSecurityValues): TokenSource => {
       return gcpTokens(values.gcpMetadataHost);
     default:
       return oauthTokens({
-        tokenUrl: values.mqSaslTokenUrl ?? '', // what is needed is there
+        tokenUrl: values.mqSaslTokenUrl ?? '', // required variables are present
         clientId: values.mqSaslUsername ?? '',
         clientSecret: values.mqSaslPassword?.reveal() ?? '',
         scope: values.mqSaslScope,

@@ -3,18 +3,18 @@ import { withDeadline } from '@decision/waiting';
 import type { TokenSource } from '../settings';
 import { keepToken, RENEW_BEFORE_MS, TokenError } from './kept-token';
 
-/** A volume that hangs is given up after this time, ms. */
+/** A read from a hanging volume is given up after this time, ms. */
 const DEADLINE_MS = 10_000;
 const MAX_TOKEN_LENGTH = 64 * 1024;
 /** Printable ASCII without spaces: anything else would end the token early in the message that carries it. */
 const TOKEN = /^[\x21-\x7e]+$/;
-/** A token whose end is not known is read again each minute: kept tokens are renewed {@link RENEW_BEFORE_MS} before the end that they have. */
+/** A token with an unknown expiry is read again each minute: cached tokens are renewed {@link RENEW_BEFORE_MS} before their expiry. */
 const UNKNOWN_LIFE_MS = 2 * RENEW_BEFORE_MS;
 
 /**
- * Tokens of a file that the platform keeps fresh, such as the projected token of a service account. The file is read again a minute before its token ends,
- * which the token itself says if it is a JWT (RFC 7519, "exp"), and each minute if it does not.
- * @throws {TokenError} from the source; it names the file and shows nothing of it.
+ * Tokens from a file that the platform keeps fresh, such as the projected token of a service account. The file is read again a minute before its
+ * token expires if the token is a JWT with an expiry (RFC 7519, "exp"), otherwise each minute.
+ * @throws {TokenError} from the source; it names the file and shows nothing of its content.
  */
 export const fileTokens = (file: string, now: () => number = Date.now): TokenSource =>
   keepToken(async () => {
@@ -31,7 +31,7 @@ const readToken = async (file: string): Promise<string> => {
   const late = (): Error => new TokenError(`${file} could not be read within ${DEADLINE_MS / 1_000} seconds`);
   const text = await withDeadline(readFile(file, 'utf8'), DEADLINE_MS, late).catch((error: unknown) => {
     if (error instanceof TokenError) throw error;
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException; // what the file system throws
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException; // errors of the file system
     throw new TokenError(`${file} cannot be read (${code})`);
   });
   const token = text.trim();
@@ -39,7 +39,7 @@ const readToken = async (file: string): Promise<string> => {
   return token;
 };
 
-/** Epoch ms at which a JWT ends; undefined for other tokens and for one that does not say. */
+/** Epoch ms at which a JWT expires; undefined for other tokens and for a JWT without an expiry. */
 const endOf = (token: string): number | undefined => {
   const [, claims, signature] = token.split('.');
   if (claims === undefined || signature === undefined) return undefined;

@@ -2,19 +2,19 @@ import type { TokenSource } from '../settings';
 import { keepToken, TokenError } from './kept-token';
 import { lifeMs, readJsonObject, requestText, requireText } from './token-request';
 
-/** Where Google Cloud answers a workload about the service account that it runs as. */
+/** Path at which Google Cloud answers a workload about its service account. */
 const ACCOUNT_PATH = '/computeMetadata/v1/instance/service-accounts/default';
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
-/** Without it the server refuses: a request that somebody else had this process send does not carry it. */
+/** The server refuses requests without it: a forged request that this process was tricked into sending does not carry it. */
 const HEADERS = { 'metadata-flavor': 'Google' };
-/** As sentences about its answers name it. */
+/** Its name in sentences about its answers. */
 const SERVER = 'the metadata server';
 const ACCOUNT = /^[^\s@]+(@[^\s@]+)?$/;
 
 /**
- * Tokens of the service account that this workload runs as in Google Cloud, in the form that its managed Kafka reads: the access token, wrapped as if it
- * were the signature of a JWT, whose claims name account and times (decision 75). `metadataHost` is a host, or host:port.
- * @throws {TokenError} from the source; it shows nothing of what was answered.
+ * Tokens of the service account of this workload in Google Cloud, in the form that its managed Kafka accepts: the access token, wrapped as if it
+ * were the signature of a JWT, whose claims contain the account and times (decision 75). `metadataHost` is a host, or host:port.
+ * @throws {TokenError} from the source; it shows nothing of the answer.
  */
 export const gcpTokens = (metadataHost: string): TokenSource =>
   keepToken(async () => {

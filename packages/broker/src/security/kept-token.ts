@@ -1,6 +1,6 @@
 import type { TokenSource } from '../settings';
 
-/** A token or the credentials for one could not be had. The sentence fragment holds no secret. */
+/** A token or its credentials could not be obtained. The sentence fragment holds no secret. */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
 }
@@ -11,10 +11,10 @@ export interface Token {
   readonly expiresAt: number;
 }
 
-/** A token is renewed this long before its end, ms; one that lives shorter is renewed at half its life. */
+/** A token is renewed this long before its expiry, ms; one with a shorter life is renewed at half its life. */
 export const RENEW_BEFORE_MS = 60_000;
 
-/** Keeps the token of a source until it is near its end. Callers at the same time share one request; a failure is not kept. */
+/** Caches the token of a source until shortly before its expiry. Concurrent callers share one request; failures are not cached. */
 export const keepToken = (fetchToken: () => Promise<Token>, now: () => number = Date.now): TokenSource => {
   let kept: { readonly value: string; readonly until: number } | undefined;
   let fetching: Promise<string> | undefined;

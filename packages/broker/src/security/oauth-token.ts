@@ -10,7 +10,7 @@ interface OauthClient {
   readonly scope?: string | undefined;
 }
 
-/** As sentences about its answers name it. */
+/** Its name in sentences about its answers. */
 const ENDPOINT = 'the token endpoint';
 
 const fetchToken = async ({ tokenUrl, clientId, clientSecret, scope }: OauthClient): Promise<Token> => {
@@ -30,5 +30,5 @@ const fetchToken = async ({ tokenUrl, clientId, clientSecret, scope }: OauthClie
   return { value: requireText(ENDPOINT, fields, 'access_token'), expiresAt: asked + lifeMs(fields) };
 };
 
-/** Tokens of an OAuth 2 token endpoint by client credentials (RFC 6749, section 4.4), kept until they are near their end. */
+/** Tokens of an OAuth 2 token endpoint by client credentials (RFC 6749, section 4.4), cached until shortly before they expire. */
 export const oauthTokens = (client: OauthClient): TokenSource => keepToken(() => fetchToken(client));

@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * The body of an answer with status 200, at most 64 KiB, within 10 s, on a connection of its own.
- * @throws {TokenError} that names the origin and what went wrong, nothing of what was sent or answered.
+ * @throws {TokenError} that names the origin and the fault, and shows nothing of the request or the answer.
  */
 export const requestText = (url: string, { method, headers, body = '' }: TextRequest): Promise<string> => {
   const { protocol, origin } = new URL(url);
@@ -46,7 +46,7 @@ export const requestText = (url: string, { method, headers, body = '' }: TextReq
   });
 };
 
-/** The fields of a JSON object that somebody answered. @throws {TokenError} that shows nothing of it. */
+/** The fields of a JSON object in an answer. @throws {TokenError} that shows nothing of it. */
 export const readJsonObject = (who: string, text: string): Readonly<Record<string, unknown>> => {
   let parsed: unknown;
   try {
@@ -55,20 +55,20 @@ export const readJsonObject = (who: string, text: string): Readonly<Record<strin
     parsed = undefined; // its message would show some of the text
   }
   if (typeof parsed !== 'object' || parsed === null) throw new TokenError(`${who} did not answer a JSON object`);
-  return parsed as Readonly<Record<string, unknown>>; // an object, whose fields are checked where they are read
+  return parsed as Readonly<Record<string, unknown>>; // an object, whose fields are checked where they are used
 };
 
-/** A field that must be text. @throws {TokenError} that names it. */
+/** A field that must be text. @throws {TokenError} with its name. */
 export const requireText = (who: string, fields: Readonly<Record<string, unknown>>, name: string): string => {
   const value = fields[name];
   if (typeof value !== 'string' || value === '') throw new TokenError(`${who} answered no "${name}"`);
   return value;
 };
 
-/** Life of a token whose answer does not say, s. */
+/** Life of a token whose answer gives none, s. */
 const DEFAULT_LIFE_SECONDS = 300;
 
-/** How long a token lives by the field `expires_in` of its answer, ms. */
+/** Life of a token by the field `expires_in` of its answer, ms. */
 export const lifeMs = (fields: Readonly<Record<string, unknown>>): number => {
   const seconds = Number(fields['expires_in'] ?? DEFAULT_LIFE_SECONDS);
   return (Number.isFinite(seconds) && seconds > 0 ? seconds : DEFAULT_LIFE_SECONDS) * 1_000;

@@ -1,14 +1,14 @@
-/** What is known of a partition during one spell of owning it. */
+/** State of a partition during one spell of owning it. */
 interface Spell {
-  /** Offset that is expected next. */
+  /** The next expected offset. */
   expected: number | undefined;
   /** The first offset that arrived. */
   first: number | undefined;
 }
 
 /**
- * Finds messages that a topic gave up before a group read them: nothing but age takes messages out of it, so they are the offsets between what
- * the group had committed, or read, and what arrives next. Told once for each gap.
+ * Finds messages that a topic deleted before a group read them. Only age removes messages from the topic, so they are the offsets between the
+ * group's committed, or last read, offset and the next arrival. Each gap is reported once.
  */
 export class GoneMessages {
   private readonly spells = new Map<number, Spell>();
@@ -18,7 +18,7 @@ export class GoneMessages {
     private readonly onGone: (messages: number) => void,
   ) {}
 
-  /** The member owns other partitions than before. */
+  /** The member's partitions have changed. */
   assigned(gained: readonly number[], lost: readonly number[]): void {
     for (const partition of lost) this.spells.delete(partition);
     if (gained.length === 0) return;
@@ -30,7 +30,7 @@ export class GoneMessages {
     void this.compareCommitted(begun);
   }
 
-  /** A message has arrived. Within a spell of owning its partition, offsets rise. */
+  /** A message has arrived. Offsets ascend within a spell of owning its partition. */
   arrived(partition: number, offset: number): void {
     const spell = this.spells.get(partition);
     if (spell === undefined) return;
@@ -39,7 +39,7 @@ export class GoneMessages {
     spell.expected = offset + 1;
   }
 
-  /** Where the broker cannot be asked, what is gone from before the spell is not told. */
+  /** If the broker cannot be reached, messages lost before the spell are not reported. */
   private async compareCommitted(begun: readonly (readonly [number, Spell])[]): Promise<void> {
     const offsets = await this.committed(begun.map(([partition]) => partition)).catch(() => new Map<number, number>());
     for (const [partition, spell] of begun) {

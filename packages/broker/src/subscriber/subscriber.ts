@@ -17,57 +17,57 @@ export interface SubscribedMessage {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-  /** Epoch ms, as its producer says. */
+  /** Epoch ms, according to its producer. */
   readonly writtenAt: number;
   readonly value: Buffer | null;
-  /** Text of a header, where the message has it. */
+  /** Text of a header, if the message has it. */
   readonly header: (name: string) => string | undefined;
 }
 
 /** Events of a subscriber, for metrics. */
 type SubscriberEvent =
   | ConsumerEvent
-  /** Messages have been handled; the time in ms. */
+  /** Messages have been handled; the time is in ms. */
   | { readonly type: 'handled'; readonly messages: number; readonly bytes: number; readonly tookMs: number }
-  /** Handling failed and is tried again. */
+  /** Handling failed and will be retried. */
   | { readonly type: 'handling_failed'; readonly attempt: number }
   | { readonly type: 'commit_failed'; readonly reason: string }
-  /** The topic had given these messages up before this group read them. */
+  /** The topic had deleted these messages before this group read them. */
   | { readonly type: 'messages_gone'; readonly messages: number };
 
 type BatchHandler = (messages: readonly SubscribedMessage[]) => Promise<void>;
 
-/** Holds messages until they are kept durably. */
+/** Holds messages until they are stored durably. */
 export interface MessageHolder {
-  /** Takes a message; `finish` is called once, when it need not come again. Messages of a partition come by rising offsets. */
+  /** Accepts a message; `finish` is called once, when it need not be delivered again. Messages of a partition arrive by ascending offset. */
   readonly accept: (message: SubscribedMessage, finish: () => void) => void;
-  /** Others read these partitions now: what is held of them comes to whoever reads them. */
+  /** Others read these partitions now: their new owner receives the messages held of them. */
   readonly lost: (partitions: readonly number[]) => void;
-  /** Whether it can finish nothing before more messages come: they are fetched although what it holds exceeds the bounds. Default: never. */
+  /** Whether it can finish nothing before more messages arrive: then they are fetched although it holds more than the bounds. Default: never. */
   readonly needsMore?: () => boolean;
 }
 
 export interface SubscriberOptions {
   readonly topic: TopicKey;
   readonly group: ConsumerGroupKey;
-  /** Part of the group, which reads the topic for itself. Default: the group has no parts. */
+  /** Part of the group; each part reads the whole topic. Default: the group has no parts. */
   readonly groupPart?: string;
   /** Name of this process among the members of the group. */
   readonly memberName: string;
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
-  /** Most messages that have been fetched and not handled. Fetching goes on below half of it. */
+  /** Most messages fetched and not handled. Fetching resumes below half of it. */
   readonly maxQueued: number;
-  /** Most bytes of such messages; a single larger one is taken all the same. */
+  /** Most bytes of such messages; a single larger one is accepted nevertheless. */
   readonly maxQueuedBytes: number;
-  /** Most messages, and bytes, that are handled at once; a single larger one is handled alone. */
+  /** Most messages, and bytes, handled at once; a single larger message is handled alone. */
   readonly maxBatch: number;
   readonly maxBatchBytes: number;
   readonly retry?: BackOffBounds;
   /**
-   * Handles messages; once it resolves their offsets are committed. Rejections are tried again with the same messages, with back-off, for ever:
-   * it resolves also for messages that can never be handled. The same message may come again, here or in another process. A holder takes messages
-   * as they come instead: batches, and attempts, are its own affair.
+   * Handles messages; their offsets are committed once it resolves. Rejections are retried with the same messages, with back-off, without limit:
+   * it must also resolve for messages that can never be handled. The same message may be delivered again, here or in another process. A holder
+   * instead receives messages as they arrive: it makes its own batches and retries.
    */
   readonly handle: BatchHandler | MessageHolder;
   readonly onEvent?: (event: SubscriberEvent) => void;
@@ -77,26 +77,26 @@ export interface SubscriberStatus {
   /** Why it is not in its group, a sentence; undefined when it is. */
   readonly reason: string | undefined;
   readonly partitions: number;
-  /** Messages, and bytes, that have been fetched and not handled. */
+  /** Messages, and bytes, fetched and not handled. */
   readonly queued: number;
   readonly queuedBytes: number;
-  /** When the oldest of them was written, epoch ms; undefined where there is none. */
+  /** Write time of the oldest of them, epoch ms; undefined if there are none. */
   readonly oldestAt: number | undefined;
 }
 
-/** Reads a topic as a member of a group, each message at least once. */
+/** Reads a topic as a member of a group, every message at least once. */
 export interface Subscriber {
-  /** Begins, and returns at once: a broker that is down is tried for ever. Idempotent. */
+  /** Starts, and returns at once: it retries an unreachable broker without limit. Idempotent. */
   start(): void;
   status(): SubscriberStatus;
-  /** Messages of each owned partition that have been written and not handled. Rejects where the broker cannot be asked. */
+  /** Messages of each owned partition that have been written and not handled. Rejects if the broker cannot be reached. */
   lag(): Promise<ReadonlyMap<number, number>>;
   /**
-   * Looks up to which moment, epoch ms, everything that was written to the topic has been handled, by whichever member of the group; undefined until that
-   * is known. Between two calls it stays as it is: call it every few seconds. Rejects where the broker cannot be asked.
+   * The moment, epoch ms, up to which all messages written to the topic have been handled by any member of the group; undefined until it is
+   * known. It changes only with calls: call it every few seconds. Rejects if the broker cannot be reached.
    */
   lookHandledUpTo(): Promise<number | undefined>;
-  /** Fetches no more, handles what it has for at most `drainMs` (default 5,000), commits, and leaves the group. Idempotent. */
+  /** Stops fetching, handles its messages for at most `drainMs` (default 5,000), commits, and leaves the group. Idempotent. */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
@@ -106,9 +106,9 @@ interface Taken {
   readonly finish: () => void;
 }
 
-/** Bytes that a message takes beside its value. */
+/** Bytes of a message besides its value. */
 const MESSAGE_BYTES = 256;
-/** How often a delivery that waits for room looks after the heartbeat, ms. */
+/** How often a delivery that waits for room checks the heartbeat, ms. */
 const WAIT_MS = 500;
 const DEFAULT_DRAIN_MS = 5_000;
 const STOP_COMMIT_MS = 2_000;
@@ -118,7 +118,7 @@ class GroupSubscriber implements Subscriber {
   private readonly consumer: GroupConsumer;
   private readonly commits: BackgroundCommits;
   private readonly room: Room;
-  /** Offset behind the last handled message of each owned partition. */
+  /** Offset after the last handled message of each owned partition. */
   private readonly handled = new Map<number, number>();
   private readonly gone: GoneMessages;
   private readonly progress: TopicProgress;
@@ -158,7 +158,7 @@ class GroupSubscriber implements Subscriber {
         onRebalancing: () => void this.commits.flush(),
         onMessages: (delivery) => this.take(delivery),
         onGone: () => undefined,
-        // Others read the topic too: nothing but records is written to it. Members notice at their next heartbeat.
+        // Others read the topic too, so only records are written to it. Members notice at their next heartbeat.
         signal: () => undefined,
         onEvent: (event) => options.onEvent?.(event),
       },
@@ -215,7 +215,7 @@ class GroupSubscriber implements Subscriber {
     return this.stopped;
   }
 
-  /** Takes messages over as room allows; waits, with heartbeats, while there is none. */
+  /** Accepts messages as room allows; waits, with heartbeats, while there is none. */
   private async take({ partition, messages, took, heartbeat, isRunning }: PartitionDelivery): Promise<void> {
     for (const message of messages) {
       while (this.hasNoRoom() && isRunning() && !this.draining) {
@@ -266,7 +266,7 @@ class GroupSubscriber implements Subscriber {
   }
 
   private async handleQueue(handle: BatchHandler): Promise<void> {
-    // The rest of the delivery first: what came together is handled together.
+    // The rest of the delivery first: messages that arrived together are handled together.
     await sleep(0);
     while (this.queue.length > 0 && !this.cut.signal.aborted) {
       const batch = this.nextBatch();
@@ -274,7 +274,7 @@ class GroupSubscriber implements Subscriber {
       this.queue.splice(0, batch.length);
       for (const { finish } of batch) finish();
     }
-    // In the same turn in which the queue was found empty: what comes next begins anew.
+    // In the same turn in which the queue was found empty: a later message starts handling again.
     this.handling = undefined;
   }
 
@@ -290,7 +290,7 @@ class GroupSubscriber implements Subscriber {
     return this.queue.slice(0, count);
   }
 
-  /** Answers whether the batch was handled; false where the subscriber is stopped before. */
+  /** Answers whether the batch was handled; false if the subscriber was stopped before. */
   private async handleBatch(batch: readonly Taken[], handle: BatchHandler): Promise<boolean> {
     const { onEvent, retry = DEFAULT_RETRY } = this.options;
     const messages = batch.map(({ message }) => message);
@@ -302,7 +302,7 @@ class GroupSubscriber implements Subscriber {
         onEvent?.({ type: 'handled', messages: batch.length, bytes, tookMs: performance.now() - begunAt });
         return true;
       } catch {
-        // Whoever handles tells of its failures; here they are counted.
+        // The handler reports its own failures; here they are counted.
         onEvent?.({ type: 'handling_failed', attempt });
       }
       await sleep(backOffMs(attempt, retry), undefined, { signal: this.cut.signal }).catch(() => undefined);

@@ -1,39 +1,39 @@
 /** Offsets by partition. */
 type Offsets = ReadonlyMap<number, number>;
 
-/** The ends of a topic as they were at a moment. */
+/** The ends of a topic at a moment. */
 interface Snapshot {
-  /** Epoch ms, not later than the ends. */
+  /** Epoch ms, no later than the ends. */
   readonly at: number;
   readonly ends: Offsets;
 }
 
-/** What a group has reached of its topic. */
+/** Progress of a group in its topic. */
 interface Reached {
-  /** Offsets behind the last message of all partitions. */
+  /** Offsets after the last message of all partitions. */
   readonly ends: Offsets;
   /** Offsets that the group has committed; partitions without one are left out. */
   readonly committed: Offsets;
 }
 
-/** Snapshots that are remembered at most. */
+/** Most snapshots to remember. */
 const MOST_SNAPSHOTS = 64;
 
 /**
- * Follows up to which moment a group has handled everything that was written to its topic, by whichever member. It looks at the ends of the topic now and
- * then, and compares what it saw with what has been committed since.
+ * Tracks up to which moment the members of a group have handled every message written to its topic. It reads the ends of the topic from time to
+ * time, and compares earlier ends with the offsets committed since.
  */
 export class TopicProgress {
   private snapshots: Snapshot[] = [];
   private reached: number | undefined;
 
-  /** `ask` rejects where the broker does not answer; `now` is epoch ms. */
+  /** `ask` rejects if the broker does not answer; `now` is epoch ms. */
   constructor(
     private readonly ask: () => Promise<Reached>,
     private readonly now: () => number,
   ) {}
 
-  /** Looks, and answers that moment, epoch ms; undefined until it is known. Rejects as the broker does. */
+  /** Takes a snapshot and answers that moment, epoch ms; undefined until it is known. Rejects as the broker does. */
   async look(): Promise<number | undefined> {
     const at = this.now();
     const { ends, committed } = await this.ask();
@@ -45,7 +45,7 @@ export class TopicProgress {
   }
 }
 
-/** Of too many, forgets the one whose neighbours are closest to each other: those that stay are about as far apart as they can be. */
+/** If there are too many, drops the one with the closest neighbours: the remaining ones are spread as evenly as possible. */
 const thinned = (snapshots: readonly Snapshot[]): Snapshot[] => {
   if (snapshots.length <= MOST_SNAPSHOTS) return [...snapshots];
   const between = (index: number): number =>

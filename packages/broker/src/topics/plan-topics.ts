@@ -26,7 +26,10 @@ import {
 
 const SETTINGS = ['message.max.bytes', 'replica.fetch.max.bytes', 'replica.fetch.response.max.bytes'] as const;
 
-/** What `ensureTopics` would make with the same options, and how the cluster differs from it. Changes nothing. Throws `ServiceError` broker_unavailable. */
+/**
+ * What `ensureTopics` would create with the same options, and how the cluster differs from it. Changes nothing. Throws `ServiceError`
+ * broker_unavailable.
+ */
 export const planTopics = (
   settings: BrokerSettings,
   log: BrokerLog,
@@ -70,7 +73,7 @@ const planned = (
   };
 };
 
-/** Brokers that do not show their settings to this client, as some that are rented, are told of and go unchecked. */
+/** Brokers that hide their settings from this client, as some managed ones do, are reported and not checked. */
 export const findBrokerProblems = async (
   admin: Pick<Admin, 'describeConfigs'>,
   ids: readonly number[],
@@ -101,7 +104,7 @@ const describedBroker = (id: number, entries: ConfigEntries): DescribedBroker =>
   replicaFetchResponseMaxBytes: numberOf(entries, 'replica.fetch.response.max.bytes'),
 });
 
-/** Topics of a plan that can be made: those that are missing, and for whose copies there are brokers. */
+/** Topics of a plan that can be created: missing ones, with enough brokers for their copies. */
 export const creatable = ({ topics }: ClusterPlan): TopicKey[] =>
   topics
     .filter(({ exists, problems }) => !exists && problems.every(({ kind }) => kind === 'missing'))

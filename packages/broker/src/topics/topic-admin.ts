@@ -22,14 +22,14 @@ import {
 } from './topic-check';
 import { minInsyncReplicas } from './topic-plan';
 
-/** How long checking or creating topics may take, ms. */
+/** Longest time to check or create topics, ms. */
 const ADMIN_DEADLINE_MS = 20_000;
-/** How long counting the members of a group may take, ms: somebody waits for the answer. */
+/** Longest time to count the members of a group, ms: a caller waits for the answer. */
 const COUNT_DEADLINE_MS = 5_000;
 const CLOSE_DEADLINE_MS = 1_000;
 const LEADER_POLL_MS = 50;
 
-/** Errors that a broker answers about a topic that has only just been created. */
+/** Errors that a broker answers about a newly created topic. */
 const NOT_YET: ReadonlySet<string | undefined> = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
   'LEADER_NOT_AVAILABLE',
@@ -40,20 +40,20 @@ const NOT_YET: ReadonlySet<string | undefined> = new Set([
 export type PartitionPlan = 'production' | 'local';
 
 export interface EnsureTopicsOptions {
-  /** Copies of each partition, of all topics or by topic. Default 1. Of three or more, two must have what is acknowledged. */
+  /** Copies of each partition, of all topics or by topic. Default 1. Of three or more copies, two must have acknowledged messages. */
   readonly replication?: number | Readonly<Partial<Record<TopicKey, number>>>;
   /** Which topics. Default: all of the catalogue. */
   readonly topics?: readonly TopicKey[];
-  /** Partitions by topic, in place of those of the plan. */
+  /** Partitions by topic, instead of those of the plan. */
   readonly partitions?: Readonly<Partial<Record<TopicKey, number>>>;
-  /** How long `logs` keeps messages, ms. Default: a day. */
+  /** How long `logs` stores messages, ms. Default: a day. */
   readonly logsRetentionMs?: number;
 }
 
 export interface EnsuredTopics {
   /** Names on the cluster of the topics that this call created. */
   readonly created: readonly string[];
-  /** Faults of topics that were there before; they are left as they are. */
+  /** Faults of topics that already existed; they are not changed. */
   readonly problems: readonly TopicProblem[];
 }
 
@@ -92,13 +92,13 @@ export type ConfigEntries = readonly { configName: string; configValue: string }
 const textOf = (entries: ConfigEntries, name: string): string | undefined =>
   entries.find((entry) => entry.configName === name)?.configValue;
 
-/** The number that a setting has; undefined where it is not told. */
+/** The number of a setting; undefined if the broker does not report it. */
 export const numberOf = (entries: ConfigEntries, name: string): number | undefined => {
   const value = textOf(entries, name);
   return value === undefined ? undefined : Number(value);
 };
 
-/** The topics of these names that exist. */
+/** The existing topics among these names. */
 export const describeTopics = async (
   admin: Admin,
   names: readonly string[],
@@ -142,7 +142,7 @@ const findProblems = async (admin: Admin, questions: readonly TopicQuestion[]): 
   return questions.flatMap((asked) => topicProblems(asked, found.get(asked.name)));
 };
 
-/** Compares topics with what is needed of them. Throws `ServiceError` broker_unavailable. */
+/** Compares topics with their requirements. Throws `ServiceError` broker_unavailable. */
 export const checkTopics = (
   settings: BrokerSettings,
   log: BrokerLog,
@@ -155,7 +155,7 @@ export const checkTopics = (
     ),
   );
 
-/** How many members a consumer group has; 0 where nobody ever joined it. Throws `ServiceError` broker_unavailable. */
+/** Number of members of a consumer group; 0 if nobody ever joined it. Throws `ServiceError` broker_unavailable. */
 export const countMembers = (settings: BrokerSettings, log: BrokerLog, group: ConsumerGroupKey): Promise<number> => {
   const name = consumerGroupName(settings.topicPrefix, group);
   const count = async (admin: Admin): Promise<number> =>
@@ -163,7 +163,7 @@ export const countMembers = (settings: BrokerSettings, log: BrokerLog, group: Co
   return administer(settings, log, count, COUNT_DEADLINE_MS);
 };
 
-/** The retention of `logs` is the operator's; its segments end no later than they do by default. */
+/** The operator chooses the retention of `logs`; its segments end no later than by default. */
 export const definitionOf = (
   { topic, definition }: TopicQuestion,
   { logsRetentionMs }: EnsureTopicsOptions,
@@ -172,12 +172,12 @@ export const definitionOf = (
     ? definition
     : { ...definition, retentionMs: logsRetentionMs, segmentMs: Math.min(definition.segmentMs, logsRetentionMs) };
 
-/** Settings with which a topic is made. */
+/** Settings with which a topic is created. */
 export const topicConfig = ({ maxMessageBytes, retentionMs, segmentMs }: TopicDefinition, copies: number) => [
   { name: 'max.message.bytes', value: String(maxMessageBytes) },
   { name: 'retention.ms', value: String(retentionMs) },
   { name: 'segment.ms', value: String(segmentMs) },
-  // Whatever the broker's own default: batches stay as this service writes them.
+  // Independent of the broker's default: batches stay as this service writes them.
   { name: 'compression.type', value: 'producer' },
   { name: 'min.insync.replicas', value: String(minInsyncReplicas(copies)) },
 ];
@@ -193,7 +193,7 @@ const createTopics = async (
 ): Promise<void> => {
   if (wanted.length === 0) return;
   await admin.createTopics({
-    // The library's own waiting fails where the new topics are not known to every broker at once.
+    // The library's own waiting fails if some broker does not know the new topics yet.
     waitForLeaders: false,
     topics: wanted.map((asked) => ({
       topic: asked.name,
@@ -205,7 +205,7 @@ const createTopics = async (
   while (!(await allServed(admin, wanted))) await sleep(LEADER_POLL_MS);
 };
 
-/** Whether the leader of every partition of these topics serves it. */
+/** Whether every partition of these topics is served by its leader. */
 const allServed = async (admin: Admin, wanted: readonly TopicQuestion[]): Promise<boolean> => {
   try {
     for (const { name } of wanted) await admin.fetchTopicOffsets(name);
@@ -216,7 +216,7 @@ const allServed = async (admin: Admin, wanted: readonly TopicQuestion[]): Promis
   }
 };
 
-/** The topics that are asked for, with the partitions that they are to have. */
+/** The requested topics, with their planned partitions. */
 export const questionsOf = (
   settings: BrokerSettings,
   plan: PartitionPlan,

@@ -108,7 +108,7 @@ describe('watchTopics', () => {
   let lines: string[];
   afterEach(() => watch.stop());
 
-  /** A watch whose looks find, one after the other, what is given; the last of it for ever. */
+  /** A watch whose checks return the given results one after the other, and repeat the last. */
   const watching = (...looks: (readonly TopicProblem[] | Error)[]) => {
     lines = [];
     let looked = 0;

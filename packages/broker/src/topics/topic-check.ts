@@ -5,22 +5,22 @@ import type { BrokerLog } from '../settings';
 /** Requirements of a caller for a topic. */
 export interface TopicExpectation {
   readonly topic: TopicKey;
-  /** Fewest partitions that will do. Default 1. */
+  /** Fewest acceptable partitions. Default 1. */
   readonly partitions?: number;
 }
 
-/** A change of the cluster that one command of Kafka's tools makes. This service never makes it. */
+/** A change of the cluster by one command of Kafka's tools. This service never makes it. */
 export type ClusterChange =
   | { readonly of: 'topic'; readonly partitions: number }
   | { readonly of: 'topic' | 'brokers'; readonly setting: string; readonly value: number | string };
 
-/** A difference between a cluster and what is needed of it. */
+/** A difference between a cluster and its requirements. */
 export interface ClusterProblem {
-  /** Work goes on for now: slower, or less safe than it could be. */
+  /** Work continues for now, but slower or less safely than possible. */
   readonly isWarning: boolean;
-  /** One sentence: the thing, what was found, what is needed, and the way out. */
+  /** One sentence: the thing, the value found, the value needed, and the way out. */
   readonly problem: string;
-  /** Absent where no single command mends it. */
+  /** Absent if no single command fixes it. */
   readonly change?: ClusterChange;
 }
 
@@ -39,7 +39,7 @@ export interface TopicProblem extends ClusterProblem {
     | PlannedProblemKind;
 }
 
-/** Of topics whose operator has said what they are to be. */
+/** For topics with an operator's plan. */
 export type PlannedProblemKind =
   | 'too_few_brokers'
   | 'too_few_copies'
@@ -48,7 +48,7 @@ export type PlannedProblemKind =
   | 'retention_too_long'
   | 'segments_too_long';
 
-/** A topic as the cluster describes it; a setting that it does not tell is undefined and not checked. */
+/** A topic as the cluster describes it; a setting that it does not report is undefined and not checked. */
 export interface DescribedTopic {
   readonly partitions: number;
   readonly maxMessageBytes: number | undefined;
@@ -56,22 +56,22 @@ export interface DescribedTopic {
   readonly retentionMs: number | undefined;
   readonly segmentMs: number | undefined;
   readonly compressionType: string | undefined;
-  /** Copies of the partition that has the fewest. */
+  /** Copies of the partition with the fewest. */
   readonly copies: number;
   readonly minInsyncReplicas: number | undefined;
 }
 
-/** A topic that is asked about, and what the catalogue says of it. */
+/** A topic to check, and its definition in the catalogue. */
 export interface TopicQuestion {
   readonly topic: TopicKey;
   readonly name: string;
   readonly definition: TopicDefinition;
   readonly partitions: number;
-  /** Whether the definition has what the operator chose: how long logs are kept, too. Default false. */
+  /** Whether the definition contains the operator's choices, including the retention of logs. Default false. */
   readonly isPlanned?: boolean;
 }
 
-/** Compares a topic with what is needed of it; `found` is undefined where the cluster has no such topic. */
+/** Compares a topic with its requirements; `found` is undefined if the cluster has no such topic. */
 export const topicProblems = (question: TopicQuestion, found: DescribedTopic | undefined): TopicProblem[] => {
   const { topic, name, definition } = question;
   const at = (kind: TopicProblem['kind'], problem: string, change?: ClusterChange): TopicProblem => ({
@@ -96,7 +96,7 @@ export const topicProblems = (question: TopicQuestion, found: DescribedTopic | u
     const sentence = `The topic "${name}" takes messages up to ${maxMessageBytes} bytes, ${needed} are needed`;
     problems.push(setting('messages_too_small', sentence, 'max.message.bytes', needed));
   }
-  // How long logs are kept is the operator's choice: the outage of the collector that is to be survived.
+  // The operator chooses the retention of logs: the longest outage of the collector to survive.
   const isBound = (topic !== 'logs' || question.isPlanned === true) && retentionMs !== undefined && retentionMs >= 0;
   if (isBound && retentionMs < definition.retentionMs) {
     const sentence = `The topic "${name}" keeps messages for ${retentionMs} ms, ${definition.retentionMs} are needed`;
@@ -109,7 +109,7 @@ export const topicProblems = (question: TopicQuestion, found: DescribedTopic | u
       'reading it takes longer';
     problems.push(setting('recompressed', sentence, 'compression.type', 'producer'));
   }
-  // Requests and answers that are lost are sent again or time out; a decision log is counted as stored.
+  // Lost requests and answers are sent again or time out; a decision log counts as stored.
   if ((topic === 'logs' || question.isPlanned === true) && copies >= 3 && minInsyncReplicas === 1) {
     const sentence =
       `The topic "${name}" has ${copies} copies, but a single one may acknowledge (min.insync.replicas=1), so records that ` +
@@ -124,9 +124,9 @@ export const tooFewPartitions = (name: string, found: number, needed: number): s
   `The topic "${name}" has ${found} partitions, ${needed} are expected: ` +
   `raise its partition count to ${needed}, or lower the expected number to ${found}.`;
 
-/** Looks at topics from its start until they fit, and says in the log what does not. */
+/** Checks topics from its start until they fit, and logs their problems. */
 export interface TopicWatch {
-  /** Problems of the last check; undefined before the broker has answered for the first time. */
+  /** Problems of the last check; undefined before the broker's first answer. */
   problems(): readonly TopicProblem[] | undefined;
   /** Idempotent. */
   stop(): Promise<void>;
@@ -135,11 +135,11 @@ export interface TopicWatch {
 interface TopicWatchOptions {
   readonly check: () => Promise<readonly TopicProblem[]>;
   readonly log: BrokerLog;
-  /** Between two looks, ms. Default: as often as metadata is refreshed. */
+  /** Time between two checks, ms. Default: the interval of metadata refreshes. */
   readonly everyMs?: number;
 }
 
-/** Begins at once. A problem is said once, and its end too; a broker that does not answer is asked again. */
+/** Starts at once. Each problem, and its end, is logged once; an unreachable broker is retried. */
 export const watchTopics = ({ check, log, everyMs = fixedLimits.metadataRefreshMs }: TopicWatchOptions): TopicWatch => {
   const stopping = new AbortController();
   let found: readonly TopicProblem[] | undefined;

@@ -8,51 +8,55 @@ import {
   type TopicQuestion,
 } from './topic-check';
 
-/** What an operator wants a topic to be, and how the cluster differs from it. */
+/** The operator's plan for a topic, and how the cluster differs from it. */
 export interface PlannedTopic {
   readonly topic: TopicKey;
   /** Its name on the cluster. */
   readonly name: string;
-  /** Fewest partitions that will do, and how many are made. */
+  /** Fewest acceptable partitions, and the number created. */
   readonly partitions: number;
   /** Copies of each partition. */
   readonly copies: number;
-  /** Settings with which it is made. */
+  /** Settings with which it is created. */
   readonly settings: readonly { readonly name: string; readonly value: string }[];
   readonly exists: boolean;
-  /** Empty: it fits. */
+  /** Empty if it fits. */
   readonly problems: readonly TopicProblem[];
 }
 
 export interface ClusterPlan {
   readonly topics: readonly PlannedTopic[];
-  /** Of settings of the brokers. */
+  /** Problems of brokers' settings. */
   readonly brokers: readonly ClusterProblem[];
 }
 
-/** A question of {@link topicProblems} with the operator's numbers. */
+/** Input of {@link topicProblems} with the operator's numbers. */
 export interface PlannedQuestion extends TopicQuestion {
   readonly isPlanned: true;
-  /** Copies of each partition that are wanted. */
+  /** Wanted copies of each partition. */
   readonly copies: number;
 }
 
-/** Copies that must have what is acknowledged: of three or more, two survive the loss of either; of fewer, one, so that writes survive it. */
+/**
+ * Copies that must have acknowledged messages: two of three or more, so that they survive the loss of either; otherwise one, so that writes
+ * survive a loss.
+ */
 export const minInsyncReplicas = (copies: number): number => (copies >= 3 ? 2 : 1);
 
 /**
- * Compares a topic with its plan. An error is a difference by which something breaks that the operator counts on, at once or with the first broker that
- * is lost, and that nobody would be told of otherwise:
+ * Compares a topic with its plan. An error is a difference that breaks something the operator relies on, at once or with the loss of the first
+ * broker, and that would otherwise go unreported:
  *
  * - missing, too few partitions: gateways refuse requests, workers find nothing to do.
- * - messages too small: large requests, answers and records are refused by the broker.
- * - retention too short: requests vanish before they are worked on, and records before the collector is back.
- * - too few copies: the topic, and what it holds, is gone with one broker fewer than was planned for. More cannot be had once that broker is lost.
- * - more copies must acknowledge than there are: every write is refused.
+ * - messages too small: the broker refuses large requests, answers and records.
+ * - retention too short: requests vanish before they are handled, and records before the collector is back.
+ * - too few copies: the topic and its messages are lost after fewer broker failures than planned. No copies can be added once that broker is
+ *   lost.
+ * - more copies must acknowledge than exist: every write is refused.
  *
- * A warning costs time, room or a margin of safety while all work goes on: batches that brokers compress anew, messages kept longer than planned, one copy
- * of three that may acknowledge alone, writes that wait while one broker is away. What is more than was asked for (partitions, copies, larger messages)
- * is no difference.
+ * A warning costs time, space or a margin of safety while all work continues: batches that brokers compress again, messages stored longer than
+ * planned, one copy of three that may acknowledge alone, writes that wait while one broker is away. More than the plan (partitions, copies,
+ * larger messages) is not a difference.
  */
 export const planProblems = (question: PlannedQuestion, found: DescribedTopic | undefined): TopicProblem[] => [
   ...topicProblems(question, found),
@@ -123,7 +127,7 @@ export const tooFewBrokers = ({ topic, name, copies }: PlannedQuestion, brokers:
     'ask for fewer copies, or add brokers.',
 });
 
-/** Settings of one broker as it tells them; one that it does not tell is undefined and not checked. */
+/** Settings of one broker as it reports them; unreported settings are undefined and not checked. */
 export interface DescribedBroker {
   readonly id: number;
   readonly messageMaxBytes: number | undefined;
@@ -132,9 +136,9 @@ export interface DescribedBroker {
 }
 
 /**
- * Compares settings of brokers with the largest message of any topic, bytes. All of them are warnings. Each topic has its own limit, which counts in place
- * of `message.max.bytes`; and a broker that copies another's messages gets the first batch whole, however large, so that a low bound makes it slow and
- * does not stop it (since Kafka 0.10.1). They count for topics that somebody makes without limits of their own, and for how fast a broker catches up.
+ * Compares settings of brokers with the largest message of any topic, bytes. All its problems are warnings: each topic has its own limit, which
+ * overrides `message.max.bytes`, and a follower receives the first batch whole at any size, so that a low bound slows it down and does not stop
+ * it (since Kafka 0.10.1). The settings matter for topics created without their own limits, and for the speed at which a broker catches up.
  */
 export const brokerProblems = (brokers: readonly DescribedBroker[], largestMessageBytes: number): ClusterProblem[] => {
   const twice = 2 * largestMessageBytes;
@@ -145,10 +149,10 @@ export const brokerProblems = (brokers: readonly DescribedBroker[], largestMessa
   ];
 };
 
-/** The only one of them that a running broker takes. */
+/** The only one of them that can be changed on a running broker. */
 const DYNAMIC = 'message.max.bytes';
 
-/** One problem for each value that is too small, which names all the brokers that have it. */
+/** One problem for each value that is too small, with the names of all its brokers. */
 const tooSmall = (
   brokers: readonly DescribedBroker[],
   setting: string,

@@ -36,7 +36,7 @@ it('hands out views, and nothing for a negative length', () => {
 });
 
 it('reads names as the text that they are, whatever names it has seen before', () => {
-  // More of them than are remembered, some with the same hash, some too long.
+  // More names than are remembered, some with the same hash, some too long.
   const name = fc.oneof(
     fc.constantFrom('Aa', 'BB', 'AaAa', 'BBBB', 'AaBB', ''),
     fc.string({ unit: 'binary', maxLength: 40 }),

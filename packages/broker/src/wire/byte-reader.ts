@@ -1,15 +1,15 @@
-/** Names of headers, by a hash of their bytes: every message repeats the same dozen, and reading them as text would take longer than all numbers. */
+/** Names of headers, by a hash of their bytes: every message repeats the same dozen, and decoding them as text would take longer than all numbers. */
 const knownNames = new Map<number, { readonly bytes: Buffer; readonly text: string }>();
 const MOST_NAMES = 256;
 const LONGEST_NAME = 32;
 
-/** Reads what brokers write, from front to back. Reading beyond the end throws a `RangeError`. */
+/** Reads the brokers' format from front to back. Reading beyond the end throws a `RangeError`. */
 export class ByteReader {
   private at = 0;
 
   constructor(private readonly bytes: Buffer) {}
 
-  /** Bytes that have not been read. */
+  /** Number of unread bytes. */
   get left(): number {
     return this.bytes.length - this.at;
   }
@@ -44,14 +44,14 @@ export class ByteReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  /** A view of the next bytes; undefined where the length is negative, which is how nothing is written. */
+  /** A view of the next bytes; undefined if the length is negative, which encodes null. */
   view(length: number): Buffer | undefined {
     if (length < 0) return undefined;
     const from = this.forward(length);
     return this.bytes.subarray(from, from + length);
   }
 
-  /** A view of everything that is left. */
+  /** A view of all unread bytes. */
   rest(): Buffer {
     return this.bytes.subarray(this.forward(this.left));
   }
@@ -62,7 +62,7 @@ export class ByteReader {
     return this.bytes.toString('utf8', from, from + length);
   }
 
-  /** Text of the given number of bytes, UTF-8, which many messages repeat. */
+  /** Text of the given number of bytes, UTF-8, that many messages repeat. */
   name(length: number): string {
     const { bytes } = this;
     const from = this.forward(length);
@@ -84,7 +84,7 @@ export class ByteReader {
     return value;
   }
 
-  /** Offset of the next bytes; moves behind them. */
+  /** Offset of the next bytes; moves past them. */
   private forward(count: number): number {
     const from = this.at;
     if (from + count > this.bytes.length) throw new RangeError('The bytes end too early.');
@@ -93,7 +93,7 @@ export class ByteReader {
   }
 }
 
-/** Whether some bytes are those of a larger buffer from an offset on. */
+/** Whether bytes equal those of a larger buffer from an offset on. */
 const isAt = (wanted: Buffer, bytes: Buffer, from: number, length: number): boolean => {
   if (wanted.length !== length) return false;
   for (let at = 0; at < length; at += 1) if (wanted[at] !== bytes[from + at]) return false;

@@ -6,7 +6,7 @@ export interface FetchRequest {
   readonly maxWaitTime: number;
   readonly minBytes: number;
   readonly maxBytes: number;
-  /** 0 reads what is not committed, 1 does not. */
+  /** 0 reads uncommitted messages too, 1 only committed ones. */
   readonly isolationLevel?: number;
   readonly sessionId?: number;
   readonly sessionEpoch?: number;
@@ -23,7 +23,7 @@ interface FetchTopic {
 interface FetchPartition {
   readonly partition: number;
   readonly currentLeaderEpoch?: number;
-  /** Whole numbers, in whichever type prints them. */
+  /** Whole numbers, in any type that prints them. */
   readonly fetchOffset: { toString(): string };
   readonly logStartOffset?: { toString(): string };
   readonly maxBytes: number;
@@ -34,10 +34,10 @@ const FIXED_BYTES = 4 * 4 + 1 + 2 * 4 + 2 * 4;
 const PARTITION_BYTES = 4 + 4 + 8 + 8 + 4;
 const READ_COMMITTED = 1;
 
-/** Whether the request is one that {@link encodeFetchRequest} writes as the library would. */
+/** Whether {@link encodeFetchRequest} writes the request as the library would. */
 export const isPlainFetch = ({ forgottenTopics = [] }: FetchRequest): boolean => forgottenTopics.length === 0;
 
-/** The body of a fetch request of version 11 in one piece; the library makes half a kibibyte for each partition. */
+/** The body of a fetch request of version 11 in one piece; the library allocates half a kibibyte for each partition. */
 export const encodeFetchRequest = (request: FetchRequest): Buffer => {
   const { topics, rackId = '' } = request;
   const bytes = Buffer.allocUnsafe(sizeOf(request));
@@ -70,7 +70,7 @@ const writePartition = (bytes: Buffer, partition: FetchPartition, from: number):
 const writeInt64 = (bytes: Buffer, value: { toString(): string }, at: number): number => {
   const number = Number(value.toString());
   if (!Number.isSafeInteger(number)) return bytes.writeBigInt64BE(BigInt(value.toString()), at);
-  // Two halves: a bigint would be made, and thrown away, for each partition.
+  // Two halves: a bigint would be allocated for each partition.
   return bytes.writeUInt32BE(number >>> 0, bytes.writeInt32BE(Math.floor(number / 0x1_0000_0000), at));
 };
 

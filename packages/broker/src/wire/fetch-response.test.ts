@@ -58,7 +58,7 @@ interface Partition {
   readonly offsets: readonly [number, number, number];
   readonly aborted: readonly (readonly [number, number])[];
   readonly replica: number;
-  /** Undefined: no length, which brokers write for partitions they cannot read. */
+  /** Undefined: no length, as brokers write for partitions they cannot read. */
   readonly batches: readonly Buffer[] | undefined;
   /** Bytes that are cut off at the end. */
   readonly cut: number;
@@ -66,7 +66,7 @@ interface Partition {
 
 const partitionBytes = ({ partition, errorCode, offsets, aborted, replica, batches, cut }: Partition): Buffer => {
   const all = Buffer.concat(batches ?? []);
-  // A broker sends the first batch whole, or its head at least.
+  // A broker sends the first batch whole, or at least its head.
   const messages = all.length - cut < HEAD_BYTES ? Buffer.alloc(0) : all.subarray(0, all.length - cut);
   return Buffer.concat([
     numbers([32, partition], [16, errorCode], ...offsets.map((offset) => [64, offset] as const)),
@@ -218,7 +218,7 @@ it.each<[string, (batch: Buffer) => void]>([
 });
 
 it('takes no header for the prototype of the others', async () => {
-  const headers = JSON.parse('{"__proto__": "x", "a": "1"}') as Record<string, Buffer<ArrayBuffer>>; // texts, which the library takes too
+  const headers = JSON.parse('{"__proto__": "x", "a": "1"}') as Record<string, Buffer<ArrayBuffer>>; // texts, which the library accepts too
   const record = { offsetDelta: 0, timestampDelta: 0, key: null, value: null, headers };
   const answer = await decodeFetchResponse(one({ batches: [await plainBatch({ records: [record] })] }), decompress);
   const [message] = answer?.responses[0]?.partitions[0]?.messages ?? [];
@@ -262,7 +262,7 @@ describe('a batch that cannot be read', () => {
 it('leaves out what would inflate an answer beyond its bound, but never everything', async () => {
   const batch = await plainBatch({ compression: 2 });
   const plain = await decompress(2)?.(batch.subarray(HEAD_BYTES));
-  // Nothing is read behind the last record of a batch, so that spare bytes stand for an inflation of 80 MiB.
+  // Nothing is read after the last record of a batch, so spare bytes simulate an inflation of 80 MiB.
   const large = Buffer.alloc(80 * 1024 * 1024);
   plain?.copy(large);
   const answer = await decodeFetchResponse(one({ batches: [batch, batch, batch] }), () => () => large);

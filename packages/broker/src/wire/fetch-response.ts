@@ -1,9 +1,9 @@
 import { ByteReader } from './byte-reader';
 import { type FetchedBatch, type FetchedRecord, readBatches, readRecords, unreadableRecord } from './fetched-records';
 
-/** An answer to a fetch, as the client library's own decoder answers it, but without the partitions that have nothing to say. */
+/** An answer to a fetch in the form of the client library's own decoder, but without the partitions that have no news. */
 export interface FetchResponse {
-  /** Always 0: the broker does not throttle this answer, it asks the client to. */
+  /** Always 0: the broker does not delay this answer but asks the client to wait. */
   readonly throttleTime: 0;
   readonly clientSideThrottleTime: number;
   readonly errorCode: number;
@@ -18,15 +18,15 @@ export interface FetchedPartition {
   readonly lastStableOffset: string;
   readonly lastStartOffset: string;
   readonly abortedTransactions: readonly { readonly producerId: string; readonly firstOffset: string }[];
-  /** The broker that this partition had better be read from; -1 where that is this one. */
+  /** The broker from which this partition should rather be read; -1 if it is this one. */
   readonly preferredReadReplica: number;
   readonly messages: readonly FetchedRecord[];
 }
 
-/** Decompression by number; undefined for those that only the library knows. The answer may have bytes to spare. */
+/** Decompression by number; undefined for those that only the library supports. The answer may have spare bytes. */
 export type Decompress = (compression: number) => ((bytes: Buffer) => Buffer | Promise<Buffer>) | undefined;
 
-/** Inflated bytes of one answer. What is left over when they are used up is left out, and will be fetched again. */
+/** Inflated bytes of one answer. Batches beyond it are left out, and will be fetched again. */
 const INFLATED_PER_ANSWER = 128 * 1024 * 1024;
 
 /** Bytes that one answer may still inflate to. */
@@ -35,9 +35,9 @@ interface Room {
 }
 
 /**
- * Reads an answer of version 11. The library makes a batch, and awaits a heartbeat, for every partition of the answer; most of them are empty. A
- * batch that cannot be read is passed over: a record without a value takes its place, see `unreadableReason`. Undefined where something is in a form
- * that only the library reads. Throws `RangeError` where the answer itself ends too early.
+ * Reads an answer of version 11. The library makes a batch, and awaits a heartbeat, for every partition of the answer; most of them are empty. An
+ * unreadable batch is replaced by a record without a value, see `unreadableReason`. Undefined if something is in a form that only the library
+ * reads. Throws `RangeError` if the answer itself is truncated.
  */
 export const decodeFetchResponse = async (
   bytes: Buffer,
@@ -61,7 +61,7 @@ export const decodeFetchResponse = async (
   return { throttleTime: 0, ...head, responses };
 };
 
-/** A partition of an answer; its numbers become texts only if they will be read. */
+/** A partition of an answer; its numbers become texts only if they are needed. */
 interface ReadPartition {
   readonly partition: number;
   readonly errorCode: number;
@@ -70,7 +70,7 @@ interface ReadPartition {
   readonly lastStartOffset: number;
   readonly abortedTransactions: FetchedPartition['abortedTransactions'];
   readonly preferredReadReplica: number;
-  /** Undefined where there are none. */
+  /** Undefined if there are none. */
   readonly bytes: Buffer | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { ByteReader } from './byte-reader';
 
-/** A message as the client library hands it on. */
+/** A message as the client library passes it on. */
 export interface FetchedRecord {
   readonly magicByte: number;
   readonly attributes: number;
@@ -15,7 +15,7 @@ export interface FetchedRecord {
   readonly batchContext: BatchContext;
 }
 
-/** Text, since all headers of this service are; a view of the bytes would cost as much again. A header that repeats is a list. */
+/** Text, since all headers of this service are; a view of the bytes would cost as much again. A repeated header is a list. */
 type FetchedHeader = string | null | (string | null)[];
 
 /** Fields that the records of one batch share. */
@@ -30,7 +30,7 @@ interface BatchContext {
   readonly producerId: string;
   readonly producerEpoch: number;
   readonly firstSequence: number;
-  /** 1 where the broker sets the time of messages, 0 where their sender does. */
+  /** 1 if the broker sets the time of messages, 0 if their sender does. */
   readonly timestampType: number;
   readonly magicByte: number;
 }
@@ -49,10 +49,10 @@ const COMPRESSION_MASK = 0x7;
 const BROKER_TIME_FLAG = 0x8;
 const TRANSACTION_FLAG = 0x10;
 const CONTROL_FLAG = 0x20;
-/** Below this no batch can follow; brokers cut the last one where the answer is full. */
+/** With fewer bytes no batch can follow; brokers truncate the last one when the answer is full. */
 const LEAST_BATCH_BYTES = 49;
 
-/** The batches in the bytes of one partition, without what was cut off at the end; undefined where one is of an older format. */
+/** The batches in the bytes of one partition, without a truncated one at the end; undefined if one has an older format. */
 export const readBatches = (bytes: Buffer): FetchedBatch[] | undefined => {
   const reader = new ByteReader(bytes);
   const batches: FetchedBatch[] = [];
@@ -71,7 +71,7 @@ const readBatch = (firstOffset: number, reader: ByteReader): FetchedBatch | unde
   const partitionLeaderEpoch = reader.int32();
   const magicByte = reader.int8();
   if (magicByte !== MAGIC) return undefined;
-  reader.int32(); // the checksum, which the library does not look at either: the broker did
+  reader.int32(); // the checksum, which neither the library nor this reader checks: the broker did
   const attributes = reader.int16();
   const lastOffsetDelta = reader.int32();
   const [firstTimestamp, maxTimestamp, producerId] = [reader.int64(), reader.int64(), reader.int64()];
@@ -94,7 +94,7 @@ const readBatch = (firstOffset: number, reader: ByteReader): FetchedBatch | unde
   return { context, compression: attributes & COMPRESSION_MASK, count, records: reader.rest() };
 };
 
-/** The records of a batch, from their bytes as they are without compression. */
+/** The records of a batch, from its uncompressed bytes. */
 export const readRecords = (context: BatchContext, count: number, bytes: Buffer): FetchedRecord[] => {
   const reader = new ByteReader(bytes);
   const firstOffset = Number(context.firstOffset);
@@ -104,17 +104,17 @@ export const readRecords = (context: BatchContext, count: number, bytes: Buffer)
     const end = reader.varint();
     const left = reader.left - end;
     records.push(readRecord(reader, context, firstOffset, firstTimestamp));
-    if (reader.left > left) reader.view(reader.left - left); // what later formats may add
+    if (reader.left > left) reader.view(reader.left - left); // additions of later formats
   }
   return records;
 };
 
 const unreadableReasons = new WeakMap<object, string>();
 
-/** Why the batch in whose place a record stands could not be read; undefined for a record that was read. */
+/** Why the batch that a record stands for could not be read; undefined for a record that was read. */
 export const unreadableReason = (record: object): string | undefined => unreadableReasons.get(record);
 
-/** Stands for a batch that cannot be read: without it, a consumer would fetch the batch for ever. It has the batch's last offset. */
+/** Stands for an unreadable batch: without it, a consumer would fetch the batch for ever. It has the batch's last offset. */
 export const unreadableRecord = (context: BatchContext, reason: string): FetchedRecord => {
   const record: FetchedRecord = {
     magicByte: context.magicByte,
@@ -159,7 +159,7 @@ const readHeaders = (reader: ByteReader): Readonly<Record<string, FetchedHeader>
     const name = reader.name(reader.varint());
     const length = reader.varint();
     const value = length < 0 ? null : reader.text(length);
-    if (name === '__proto__') continue; // no header of this service, and no name for one
+    if (name === '__proto__') continue; // no header of this service, and not a usable key
     if (!Object.hasOwn(headers, name)) headers[name] = value;
     else headers[name] = listOf(headers[name] ?? null).concat(value);
   }

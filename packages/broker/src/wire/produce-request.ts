@@ -6,7 +6,7 @@ export interface ProduceRequest {
   /** How long the broker may wait for replicas, ms. */
   readonly timeout: number;
   readonly transactionalId?: string | null | undefined;
-  /** A decimal number, in whichever type. */
+  /** A decimal number, in any type. */
   readonly producerId?: { toString(): string } | undefined;
   readonly producerEpoch?: number | undefined;
   readonly compression?: number | undefined;
@@ -22,7 +22,7 @@ interface ProduceTopic {
   }[];
 }
 
-/** Whether the request is one that {@link encodeProduceRequest} writes as the library would. */
+/** Whether {@link encodeProduceRequest} writes the request as the library would. */
 export const isEncodable = ({ transactionalId, topicData }: ProduceRequest): boolean =>
   (transactionalId === undefined || transactionalId === null) &&
   topicData.every(({ partitions }) => partitions.every(({ messages }) => messages.every(isWritable)));
@@ -40,8 +40,8 @@ const int16 = (value: number): Buffer => {
 };
 
 /**
- * The body of a produce request in one piece. `now` is the timestamp of every record, epoch ms. It differs from the library's
- * encoder in speed alone: that one makes an object and half a kibibyte for each header of each message.
+ * The body of a produce request in one piece. `now` is the timestamp of every record, epoch ms. It differs from the library's encoder only in
+ * speed: the library allocates an object and half a kibibyte for each header of each message.
  */
 export const encodeProduceRequest = async (
   request: ProduceRequest,

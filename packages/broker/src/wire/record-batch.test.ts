@@ -1,7 +1,7 @@
 import { crc32c } from '@node-rs/crc32';
 import { varintSize, writeVarint } from './record-batch';
 
-/** The checksum of record batches, by the values that RFC 3720 prints; a broker refuses a batch with another. */
+/** The checksum of record batches, checked against the values in RFC 3720; a broker refuses a batch with a wrong one. */
 it.each([
   ['nothing', Buffer.alloc(0), 0],
   ['nine digits', Buffer.from('123456789'), 0xe3069283],

@@ -3,7 +3,7 @@ import { crc32c } from '@node-rs/crc32';
 /** One partition's share of a produce request, as the library describes it. */
 export interface RecordBatch {
   readonly messages: readonly WritableMessage[];
-  /** Epoch ms of all its records. */
+  /** Timestamp of all its records, epoch ms. */
   readonly timestamp: number;
   readonly producerId: bigint;
   readonly producerEpoch: number;
@@ -17,7 +17,7 @@ const MAGIC = 2;
 const ATTRIBUTES_AT = 21;
 /** Offset 0, length, leader epoch, magic, checksum, attributes, last offset delta, two timestamps, producer, sequence, count. */
 const HEAD_BYTES = 61;
-/** Bytes before those that the length counts: the base offset and the length itself. */
+/** Bytes that the length does not count: the base offset and the length itself. */
 const UNCOUNTED_BYTES = 12;
 
 /** A record batch of format 2, as a broker stores it, in one piece. */
@@ -35,7 +35,7 @@ export const encodeRecordBatch = async (batch: RecordBatch): Promise<Buffer> => 
   return bytes;
 };
 
-/** The head of a batch, which the checksum covers besides the records. */
+/** Writes the head of a batch, which the checksum covers together with the records. */
 const writeHead = (bytes: Buffer, batch: RecordBatch): void => {
   const { messages, timestamp, producerId, producerEpoch, firstSequence, compression } = batch;
   bytes.writeInt16BE(compression, ATTRIBUTES_AT);
@@ -48,7 +48,7 @@ const writeHead = (bytes: Buffer, batch: RecordBatch): void => {
   bytes.writeInt32BE(messages.length, 57);
 };
 
-/** A message as it is written. The library's own type allows more; see {@link isWritable}. */
+/** A message to write. The library's own type allows more; see {@link isWritable}. */
 export interface WritableMessage {
   readonly key?: Buffer | string | null;
   readonly value: Buffer | string | null;
@@ -75,11 +75,11 @@ const headersSize = (headers: Readonly<Record<string, Buffer | string>>): number
 /** Attributes and timestamp delta, which are always zero. */
 const FIXED_BYTES = 2;
 
-/** Bytes of a record behind its length. `index` is its place in the batch. */
+/** Bytes of a record after its length. `index` is its position in the batch. */
 const bodySize = ({ key, value, headers = {} }: WritableMessage, index: number): number =>
   FIXED_BYTES + varintSize(index) + fieldSize(sizeOf(key)) + fieldSize(sizeOf(value)) + headersSize(headers);
 
-/** Text this short is copied faster by hand than by a call into the runtime. */
+/** Text up to this length is copied faster by hand than by a call into the runtime. */
 const SHORT_TEXT = 24;
 
 const writeText = (bytes: Buffer, offset: number, text: string): number => {
@@ -112,7 +112,7 @@ const writeRecord = (bytes: Buffer, offset: number, message: WritableMessage, in
   return at;
 };
 
-/** The records of one batch in one piece, uncompressed. All carry the timestamp of the batch. */
+/** The records of one batch in one piece, uncompressed. All have the timestamp of the batch. */
 const encodeRecords = (messages: readonly WritableMessage[]): Buffer => {
   const sizes = messages.map(bodySize);
   const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + varintSize(size) + size, 0));
@@ -125,7 +125,7 @@ const encodeRecords = (messages: readonly WritableMessage[]): Buffer => {
 
 const isField = (field: unknown): boolean => typeof field === 'string' || Buffer.isBuffer(field);
 
-/** Whether a message of the library's is one that {@link encodeRecords} writes as the library would. */
+/** Whether {@link encodeRecords} writes a message of the library as the library would. */
 export const isWritable = (message: {
   key?: unknown;
   value?: unknown;
@@ -141,11 +141,11 @@ export const isWritable = (message: {
   return Object.values(headers).every(isField);
 };
 
-/** Signed 32-bit whole numbers in one to five bytes: zigzag, then seven bits a byte, the least significant first. */
+/** Signed 32-bit whole numbers in one to five bytes: zigzag, then seven bits per byte, the least significant first. */
 
 const zigzag = (value: number): number => ((value << 1) ^ (value >> 31)) >>> 0;
 
-/** Bytes that a number takes. */
+/** Bytes of an encoded number. */
 export const varintSize = (value: number): number => {
   const rest = zigzag(value);
   if (rest < 0x80) return 1;
@@ -154,7 +154,7 @@ export const varintSize = (value: number): number => {
   return rest < 0x1000_0000 ? 4 : 5;
 };
 
-/** Writes a number at an offset and returns the offset behind it. */
+/** Writes a number at an offset and returns the offset after it. */
 export const writeVarint = (bytes: Buffer, offset: number, value: number): number => {
   let at = offset;
   let rest = zigzag(value);

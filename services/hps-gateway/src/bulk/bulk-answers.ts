@@ -11,9 +11,9 @@ const LINE_BREAK = resultSeparator(LINES);
 type Outcome = { readonly lines: Buffer | string } | { readonly lines: string; readonly error: ServiceError };
 
 /**
- * Has chunks evaluated while later ones still arrive and streams the results, one a line, in the order of the inputs; the client's pace
- * holds everything back. The status waits for the first chunk: until then a failure is the request's. Afterwards the inputs of a chunk
- * that fails fail in their lines, and a fault of the body ends the answer with a line that says so and a cut connection.
+ * Sends chunks to workers while later ones still arrive and streams the results, one per line, in the order of the inputs, at the client's pace.
+ * The status waits for the first chunk: until then a failure is the request's. Afterwards the inputs of a failed chunk fail in their lines, and a
+ * fault of the body ends the answer with a line that reports it and a cut connection.
  */
 export const answerLines = async (
   chunks: AsyncIterable<Chunk>,
@@ -61,9 +61,9 @@ const CLOSE = Buffer.from(']');
 const ONE_PIECE_BYTES = 1024 * 1024;
 
 /**
- * Has all chunks of a body evaluated and answers their results as one JSON list, in the order of the inputs. Nothing is sent to workers
- * before the whole body has been read and found to be sound, and nothing to the client before all results are there: a failure of the
- * request has its status. Throws `ServiceError`.
+ * Sends all chunks of a body to workers and answers their results as one JSON list, in the order of the inputs. Nothing is sent to workers before
+ * the whole body has been read and found valid, and nothing to the client before all results have arrived: a failure of the request has its own
+ * status. Throws `ServiceError`.
  */
 export const answerList = async (
   chunks: AsyncIterable<Chunk>,
@@ -87,7 +87,7 @@ export const answerList = async (
 
 // eslint-disable-next-line @typescript-eslint/require-await -- a list as the asynchronous source that a stream also is
 async function* each(chunks: Chunk[]): AsyncGenerator<Chunk, void, undefined> {
-  // A chunk that has been sent is not held here any longer.
+  // A chunk is released once it has been sent.
   for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) yield chunk;
 }
 

@@ -1,13 +1,13 @@
-/** Some inputs of a bulk request, one a line, as they are sent to a worker. */
+/** Some inputs of a bulk request, one per line, in the form sent to a worker. */
 export interface Chunk {
-  /** Index in the request of the first input. */
+  /** Index of the first input in the request. */
   readonly firstIndex: number;
   readonly count: number;
   readonly payload: Buffer;
 }
 
 interface ChunkLimits {
-  /** Input that a chunk carries at most, bytes; a larger input is a chunk by itself. */
+  /** Most bytes of input in a chunk; a larger input is a chunk by itself. */
   readonly chunkBytes: number;
   readonly chunkItems: number;
 }
@@ -17,19 +17,19 @@ interface Run {
   readonly piece: Buffer;
   readonly start: number;
   end: number;
-  /** Whether it continues the input before it, so that no line break stands between them. */
+  /** Whether it continues the previous input, so that no line break separates them. */
   readonly continues: boolean;
 }
 
 const LINE_BREAK = 0x0a;
 const FIRST_TARGET_BYTES = 64 * 1024;
-/** Chunks of one size before the next is twice as large. */
+/** Number of chunks of one size before the size doubles. */
 const CHUNKS_OF_A_SIZE = 4;
 
 /**
- * Gathers inputs into chunks with as little copying as possible: inputs that lie in a row in one piece of the body stay where they are,
- * with the byte between them made a line break. The first chunks are small, so that a body of some hundred KiB already keeps several
- * workers busy and first results come early; later ones grow up to `chunkBytes`.
+ * Gathers inputs into chunks with as little copying as possible: consecutive inputs in one piece of the body stay in place, and the byte between
+ * them becomes a line break. The first chunks are small, so that a body of some hundred KiB already keeps several workers busy and the first
+ * results arrive early; later ones grow up to `chunkBytes`.
  */
 export class ChunkBuilder {
   private runs: Run[] = [];
@@ -45,18 +45,18 @@ export class ChunkBuilder {
     this.targetBytes = Math.min(FIRST_TARGET_BYTES, limits.chunkBytes);
   }
 
-  /** Index of the input that is being gathered: how many there were before it. */
+  /** Index of the current input: the number of inputs before it. */
   get index(): number {
     return this.firstIndex + this.count;
   }
 
-  /** Adds bytes to the input that is being gathered. */
+  /** Adds bytes to the current input. */
   extend(piece: Buffer, start: number, end: number): void {
     this.current.push({ piece, start, end, continues: this.current.length > 0 });
     this.currentBytes += end - start;
   }
 
-  /** Adds a whole input that lies in one piece, as most do: `extend` and `finishItem` in one, without making anything for it. */
+  /** Adds a whole input within one piece, the usual case: `extend` and `finishItem` in one, without allocations. */
   add(piece: Buffer, start: number, end: number): Chunk | undefined {
     if (this.current.length > 0 || this.isFull(end - start)) {
       this.extend(piece, start, end);
@@ -72,7 +72,7 @@ export class ChunkBuilder {
     return undefined;
   }
 
-  /** The input is complete. Returns the chunk that it did not fit into, if it ends one. */
+  /** Completes the current input. If it does not fit into the current chunk, returns that chunk. */
   finishItem(): Chunk | undefined {
     const closed = this.isFull(this.currentBytes) ? this.close() : undefined;
     const [first, ...rest] = this.current;
@@ -85,7 +85,7 @@ export class ChunkBuilder {
     return closed;
   }
 
-  /** The chunk of what has been gathered; undefined where that is nothing. */
+  /** The chunk of the gathered inputs; undefined if there are none. */
   close(): Chunk | undefined {
     if (this.count === 0) return undefined;
     const chunk = { firstIndex: this.firstIndex, count: this.count, payload: join(this.runs) };
@@ -98,7 +98,7 @@ export class ChunkBuilder {
     return chunk;
   }
 
-  /** Whether an input of the given number of bytes must begin the next chunk. */
+  /** Whether an input of the given number of bytes must start the next chunk. */
   private isFull(bytes: number): boolean {
     return this.count > 0 && (this.count >= this.limits.chunkItems || this.bytes + bytes > this.targetBytes);
   }

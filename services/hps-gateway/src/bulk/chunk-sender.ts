@@ -4,21 +4,21 @@ import { type InOrderLimits, type RequestContext, type RequestPlace } from '@dec
 import { type Evaluate } from '../solve';
 import { type Chunk } from './chunk-builder';
 
-/** Chunks of one request that are at workers at once. */
+/** Most chunks of one request at workers at once. */
 export const CHUNKS_AT_ONCE: InOrderLimits<Chunk> = {
   maxItems: 16,
   maxWeight: 16 * limits.chunkBytes.max,
   weightOf: ({ payload }) => payload.length,
 };
 
-/** Where the results of a request go. */
+/** Destination of the results of a request. */
 export interface AnswerTarget {
   readonly response: ServerResponse;
   readonly context: Pick<RequestContext, 'signal'>;
   readonly place: RequestPlace;
 }
 
-/** Sends the chunks of one request to workers and keeps count of them. */
+/** Sends the chunks of one request to workers and counts them. */
 export class ChunkSender {
   private sent = 0;
   private solved = 0;
@@ -29,7 +29,7 @@ export class ChunkSender {
     private readonly memory: ResultMemory,
   ) {}
 
-  /** The bytes of a chunk's results. Throws `ServiceError` that names the inputs, and for a deadline what is known. */
+  /** The bytes of a chunk's results. Throws a `ServiceError` that names the inputs, and for a deadline the known progress. */
   async send(chunk: Chunk): Promise<Buffer> {
     this.sent += chunk.count;
     try {
@@ -60,20 +60,20 @@ export class ChunkSender {
   }
 }
 
-/** Estimate of results before the first are there: the specification's 16 times their input, and 1 KiB for each of many tiny inputs. */
+/** Estimate of the size of results before the first ones: the specification's 16 times their input, and 1 KiB for each of many tiny inputs. */
 const FIRST_EXPANSION = 16;
 const FIRST_BYTES_EACH = 1024;
 
 /**
- * Counts the results of one request into the memory of those in flight, before they are there: a chunk is sent once there is room for its
- * results, whose size is estimated from the results so far. Results are `kept` until all are there, or `passed_on` as the client takes them.
+ * Reserves memory for the results of one request before they arrive: a chunk is sent once there is room for its results, whose size is estimated
+ * from the results so far. Results are `kept` until all have arrived, or `passed_on` as the client reads them.
  */
 export class ResultMemory {
-  /** Largest bytes of results for one byte of input so far. */
+  /** Most bytes of results per byte of input so far. */
   private expansion: number | undefined;
-  /** Chunks at workers. */
+  /** Number of chunks at workers. */
   private sent = 0;
-  /** Bytes of results that are here. */
+  /** Bytes of results in memory. */
   private held = 0;
   private turn: Promise<unknown> = Promise.resolve();
   private wake: () => void = () => undefined;
@@ -84,8 +84,8 @@ export class ResultMemory {
   ) {}
 
   /**
-   * Has a chunk evaluated once there is room for its results. Chunks get room in the order of the calls. Throws `overloaded` where others
-   * hold the memory, `result_too_large` where the results of this request alone exceed it, and what `evaluate` throws.
+   * Evaluates a chunk once there is room for its results. Chunks get room in the order of the calls. Throws `overloaded` if other requests hold
+   * the memory, `result_too_large` if the results of this request alone exceed it, and the errors of `evaluate`.
    */
   async evaluate(chunk: Chunk, evaluate: () => Promise<Buffer>): Promise<Buffer> {
     const turn = this.turn.then(() => this.reserve(chunk));
@@ -105,7 +105,7 @@ export class ResultMemory {
     }
   }
 
-  /** The client has taken this many bytes of results. */
+  /** The client has read this many bytes of results. */
   passedOn(bytes: number): void {
     this.held -= bytes;
     this.place.addAnswerBytes(-bytes);
@@ -124,16 +124,16 @@ export class ResultMemory {
     }
   }
 
-  /** Whether memory of this very request becomes free, or turns out not to be needed. */
+  /** Whether this request can still free memory, or turn out not to need it. */
   private canGetRoom(): boolean {
     return this.sent > 0 || (this.results === 'passed_on' && this.held > 0);
   }
 
-  /** No chunk of this request is at a worker: the missing bytes are held by other requests, or by the results that it keeps. */
+  /** No chunk of this request is at a worker: other requests, or the results that it keeps, hold the missing bytes. */
   private takeOrRefuse(bytes: number): number {
     if (!this.place.isAlone()) throw this.place.refusal();
     if (this.held + bytes > this.place.mostBytes && this.held > 0) throw tooLarge(this.place.mostBytes);
-    // No other request holds memory, and the estimate alone does not refuse this one.
+    // No other request holds memory, and this one is not refused by the estimate alone.
     this.place.addAnswerBytes(bytes);
     this.sent += 1;
     return bytes;
@@ -148,7 +148,7 @@ export class ResultMemory {
   }
 }
 
-/** The refusal of results that are kept until all are there. */
+/** The refusal of results that are kept until all have arrived. */
 export const tooLarge = (limitBytes: number): ServiceError =>
   new ServiceError(
     'result_too_large',

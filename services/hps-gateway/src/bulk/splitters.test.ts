@@ -159,7 +159,7 @@ describe.each([
   });
 
   it('lets as many inputs pass as the operator allows, and refuses one more', () => {
-    const bulkMaxItems = 3 as unknown as undefined; // the limits of this file have it undefined
+    const bulkMaxItems = 3 as unknown as undefined; // undefined by the limits of this file
     expect(divide(print(['1', '2', '3']), 2, { bulkMaxItems })[0]?.count).toBe(3);
     expect(codeOf(() => divide(print(['1', '2', '3', '4']), 2, { bulkMaxItems }))).toMatchObject({
       code: 'too_many_items',

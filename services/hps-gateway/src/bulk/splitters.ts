@@ -3,11 +3,11 @@ import { chunkInputs, JsonScanner, type ScanFault, ServiceError } from '@decisio
 import { itemNotUtf8, itemTooLarge, tooManyItems } from '../solve-request';
 import { type Chunk, ChunkBuilder } from './chunk-builder';
 
-/** Divides the body of a bulk request, given in pieces, into chunks of whole inputs. The pieces become its own: it writes to them. */
+/** Divides the body of a bulk request, given in pieces, into chunks of whole inputs. It takes ownership of the pieces: it writes to them. */
 export interface Splitter {
   /** Takes the next piece and returns the chunks that it completes. Throws `ServiceError` for a fault of the body. */
   write(piece: Buffer): readonly Chunk[];
-  /** Says that the body has ended and returns what is left. Throws `ServiceError` where it is not complete. */
+  /** Ends the body and returns the remaining chunks. Throws `ServiceError` if the body is incomplete. */
   end(): readonly Chunk[];
 }
 
@@ -35,8 +35,8 @@ const SPACE = 0x20;
 const TAB = 0x09;
 
 /**
- * Divides a body of one input a line. Blank lines are passed over. What a line holds is left to the worker: a line that is not JSON
- * fails in its slot, as any other input that cannot be solved.
+ * Divides a body with one input per line. Blank lines are skipped. The worker checks the content of lines: a line that is not JSON fails in its
+ * slot, like any other input that cannot be solved.
  */
 export class LineSplitter implements Splitter {
   private readonly builder: ChunkBuilder;
@@ -91,7 +91,7 @@ const isBlank = (piece: Buffer, start: number, end: number): boolean => {
 };
 
 interface ListSplitterLimits extends SplitterLimits {
-  /** Levels to which an input may nest. */
+  /** Most levels of nesting of an input. */
   readonly maxDepth: number;
 }
 
@@ -173,7 +173,7 @@ const bodyFault = ({ kind, reason, position, line, column }: ScanFault, index: n
   });
 };
 
-/** The scanner does not check bytes above ASCII; the runtime does it here, faster. */
+/** The scanner does not check bytes above ASCII; the runtime checks them here, faster. */
 const checkUtf8 = (chunk: Chunk): Chunk => {
   if (isUtf8(chunk.payload)) return chunk;
   let index = chunk.firstIndex;

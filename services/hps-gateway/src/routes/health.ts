@@ -10,7 +10,7 @@ interface HealthBody {
   readonly broker: { readonly enabled: boolean; readonly ready: boolean; readonly partitions: number };
 }
 
-/** The process is alive; the body says what it is connected to. */
+/** The process is alive; the body lists its connections. */
 export const readHealth = (
   { connected, channel }: CacheStatus,
   requester: RequesterStatus | undefined,
@@ -25,7 +25,7 @@ export const readHealth = (
   },
 });
 
-/** Ready once reply partitions are owned and positioned. */
+/** Ready once it owns reply partitions and has their positions. */
 export const brokerReadiness = (requester: RequesterStatus | undefined): Readiness =>
   requester === undefined
     ? { ready: false, reason: 'The broker is disabled: MQ_BROKERS names none.' }

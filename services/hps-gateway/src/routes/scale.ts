@@ -4,9 +4,9 @@ import { type WantedWorkers, type WorkerFloor, type WorkspaceAccess } from '@dec
 import { bindOperation, type BoundOperation, type Metrics } from '@decision/service-kit';
 import { withDeadline } from '@decision/waiting';
 
-/** For how long an answer of the broker or the database about workers is given again, ms. */
+/** How long an answer of the broker or the database about workers is reused, ms. */
 export const ANSWER_KEPT_MS = 2_000;
-/** How long a reading of metrics waits for the database, ms: shorter than the deadline of their readers. */
+/** How long a scrape of metrics waits for the database, ms: shorter than the scraper's deadline. */
 const METRIC_DEADLINE_MS = 2_000;
 
 /** Sources of the numbers of workers, and the store of requested ones. */
@@ -23,12 +23,12 @@ interface ScaleLimits {
 }
 
 /**
- * How many workers there are, and how many a workspace asks for. The service counts and records; it starts no worker: see
+ * The number of workers, and the number a workspace requests. The service counts and records; it starts no worker: see
  * docs/adr/0028-desired-workers-are-a-floor-in-the-database.md.
  */
 export interface Scale {
   read(access: WorkspaceAccess): Promise<ScaleStatus>;
-  /** Throws `forbidden` for an access that is restricted to groups, and `invalid_request` for more workers than may be asked for. */
+  /** Throws `forbidden` for an access that is restricted to groups, and `invalid_request` for a number of workers above the limit. */
   raise(access: WorkspaceAccess, request: ScaleRequest): Promise<ScaleStatus>;
 }
 
@@ -72,8 +72,8 @@ const tooMany = (given: number, most: number): ServiceError => {
 };
 
 /**
- * Asks at most once at a time: everybody who asks meanwhile shares the answer, as does everybody within `keptMs` of it. A failure is shared
- * alike, so that a server that is away is not asked more often than one that answers. `clock` answers ms.
+ * Runs at most one query at a time: concurrent callers share the answer, as do callers within `keptMs` after it. Failures are shared too, so that
+ * an unreachable server is queried no more often than a reachable one. `clock` answers ms.
  */
 export const shareAnswer = <T>(ask: () => Promise<T>, keptMs: number, clock = () => performance.now()) => {
   let latest: { readonly answer: Promise<T>; settledAt: number } | undefined;
@@ -90,8 +90,8 @@ export const shareAnswer = <T>(ask: () => Promise<T>, keptMs: number, clock = ()
 };
 
 /**
- * Exports how many workers all workspaces together want, for whatever starts and stops workers. The number is absent, not 0, where it cannot
- * be read: nobody must stop workers because the database is away.
+ * Exports how many workers all workspaces together want, for autoscalers. The number is absent, not 0, if it cannot be read: an unreachable
+ * database must not stop workers.
  */
 export const exportDesiredWorkers = (metrics: Metrics, read: () => Promise<number>): void => {
   const shared = shareAnswer(read, ANSWER_KEPT_MS);

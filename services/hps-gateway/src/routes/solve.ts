@@ -40,7 +40,7 @@ import {
   type SolveRouteLimits,
 } from '../solve-request';
 
-/** The routes of this service that no framework answers: the direct one of single inputs, and that of all solving. */
+/** The routes that bypass the framework: the direct route of single inputs, and the route of all solving. */
 export const createSolveRoutes = (services: SolveRouteContext, limits: SolveRouteLimits) => {
   const direct = createSingleSolveRoute(services, limits, (list) => {
     answerCollected(list, services, limits).catch((error: unknown) => sendError(list.response, error, list.context));
@@ -48,7 +48,7 @@ export const createSolveRoutes = (services: SolveRouteContext, limits: SolveRout
   return { ...(direct === undefined ? {} : { direct }), route: createSolveRoute(services, limits) };
 };
 
-/** Answers a list that was taken for a single input until its body was there. */
+/** Answers a list that was treated as a single input until its body had arrived. */
 const answerCollected = async (
   { path, body, ...exchange }: CollectedList,
   { openSolve, refusals }: SolveRouteContext,
@@ -69,8 +69,8 @@ const answerCollected = async (
 };
 
 /**
- * The hot route: one request, from its address to the worker's bytes, without a framework in between. The caller is known before the
- * request takes a place, and the version found before the body is read.
+ * The hot route: one request, from its address to the worker's bytes, without a framework. The caller is identified before the request takes a
+ * place, and the version is found before the body is read.
  */
 const createSolveRoute =
   (services: SolveRouteContext, limits: SolveRouteLimits): HotRoute =>
@@ -96,7 +96,7 @@ const answer = async (
   const { request, response, context } = arrived;
   const refusals = given.refusals?.ofRequest();
   const services = { ...given, refusals, openSolve: refusals?.watched(given.openSolve) ?? given.openSolve };
-  // A caller who may not solve must not take up a place.
+  // A caller without permission to solve must not take up a place.
   const viewer = await identify(services.authenticator, request, context.address);
   try {
     const place = services.admission.enter();
@@ -113,7 +113,7 @@ const answer = async (
   }
 };
 
-/** What a parallel request asks for. */
+/** Target of a parallel request. */
 const SEVERAL = { asset: 'rule', slug: '', selector: '' } as const;
 
 const routeOf = ({ asset, bulk, named }: SolvePath): string => {
@@ -201,7 +201,7 @@ const answerParallel = async (
   };
   const results = await solveParallel(Buffer.concat(pieces), shared, openEntry, {
     itemMaxBytes: limits.itemMaxBytes,
-    // One that was opened has been noted with its name.
+    // An opened entry has been noted with its name.
     onFailed: (error) => refusals?.noteEntry({ ...SEVERAL, ...shared }, error),
   });
   place.replaceBodyWithAnswer(results.length);

@@ -9,7 +9,7 @@ interface HealthBody {
   readonly compiled_rules: number;
 }
 
-/** The process is alive; the body says what it is connected to. */
+/** The process is alive; the body lists its connections. */
 export const readHealth = (
   { connected }: CacheStatus,
   { ready, partitions }: ResponderStatus,
