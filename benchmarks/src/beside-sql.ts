@@ -1,5 +1,6 @@
 import { BenchmarkError } from './benchmark-error';
 import { runBenchmark } from './run-benchmark';
+import { median } from './measurement';
 
 const CALL_DEADLINE_MS = 120_000;
 
@@ -38,7 +39,6 @@ const senderTo =
     return response.json();
   };
 
-const median = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 const shown = (ms: number): string => ms.toFixed(ms < 100 ? 1 : 0);
 
 const report = (rows: readonly Row[]): void => {

@@ -9,7 +9,7 @@ import {
   type Send,
 } from './context-workload';
 import { memoryOf, sendLines, withMemory } from './line-batches';
-import { type Measurement, summarise } from './measurement';
+import { median, type Measurement, summarise } from './measurement';
 import { type RawInstances } from './raw-instances';
 import { say, type ServiceUnderTest } from './service-under-test';
 
@@ -40,7 +40,6 @@ const table = (...head: readonly string[]): void =>
   print(`\n| ${head.join(' | ')} |\n| ${head.map(() => '---').join(' | ')} |`);
 const row = (...cells: readonly (string | number)[]): void =>
   print(`| ${cells.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : cell)).join(' | ')} |`);
-const median = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 const stepsTo = (most: number): readonly number[] => [...STEPS.filter((step) => step < most), most];
 
 /** Latencies of consecutive calls, ms. */

@@ -12,7 +12,7 @@ import {
   senderTo,
   tierRule,
 } from './context-workload';
-import { summarise } from './measurement';
+import { median, summarise } from './measurement';
 import { openRawInstances, type RawInstances } from './raw-instances';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
@@ -40,7 +40,6 @@ interface Bench {
   readonly raw: RawInstances;
 }
 
-const median = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Rows per second of a batch, compared with the raw statement. */

@@ -12,6 +12,7 @@ import {
 import { Client } from 'pg';
 import { endWith, onServers } from './run-benchmark';
 import { type Addresses, say } from './service-under-test';
+import { median } from './measurement';
 
 /**
  * The log table: records stored per second compared with a bare COPY of the same rows into a table with the same indexes, and queries compared
@@ -60,9 +61,6 @@ const perSecond = async (count: number, work: () => Promise<void>): Promise<numb
   await work();
   return (count * 1_000) / (performance.now() - begunAt);
 };
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 const measureStoring = async (database: Database, workspaceId: string): Promise<void> => {
   const access = { workspaceId, userGroups: undefined };

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningCluster, startBrokerCluster } from '@decision/local-stack';
-import { type Measurement } from './measurement';
+import { median, type Measurement } from './measurement';
 import { measureHttp } from './http-load';
 import { makeRequests, makeRows, toRuleTable } from './price-table';
 import { familyOf, processorSeconds } from './processes';
@@ -51,16 +51,11 @@ const pidsOf = ({ fleet }: ServiceUnderTest): ReadonlyMap<Part, readonly number[
   return pids;
 };
 
-const secondsOf = (pids: ReturnType<typeof pidsOf>): Costs =>
-  Object.fromEntries(
-    PARTS.map((part) => [part, (pids.get(part) ?? []).reduce((sum, pid) => sum + processorSeconds(pid), 0)]),
-  ) as Costs; // one entry for each part
-
 const mapCosts = (change: (part: Part) => number): Costs =>
   Object.fromEntries(PARTS.map((part) => [part, change(part)])) as Costs; // one entry for each part
 
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const secondsOf = (pids: ReturnType<typeof pidsOf>): Costs =>
+  mapCosts((part) => (pids.get(part) ?? []).reduce((sum, pid) => sum + processorSeconds(pid), 0));
 
 /** Load on every gateway at once, each with its share of the rate and of the connections. */
 const loadAll = async (

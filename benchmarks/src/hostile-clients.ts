@@ -5,6 +5,7 @@ import { makeRequests, makeRows, toRuleTable } from './price-table';
 import { heldBy, processOf } from './processes';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
+import { median } from './measurement';
 
 /* Costs of one hostile client for everybody else: stalls and memory of unauthorised bodies, unread answers, and guessed keys. */
 
@@ -68,8 +69,6 @@ const watch = async (pid: number, neighbour: Asked, work: () => Promise<unknown>
   return { latencies, refused, growth: most - before };
 };
 
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 const longest = ({ latencies }: Watched): number => latencies.reduce((most, ms) => Math.max(most, ms), 0);
 
 /** An object with keys outside every schema, of about the given number of bytes. */

@@ -14,6 +14,10 @@ export const summarise = (latencies: readonly number[], seconds: number, errors 
   return { perSecond: sorted.length / seconds, p50: at(0.5), p99: at(0.99), errors };
 };
 
+/** The middle of some numbers, the upper one of two; NaN if there are none. */
+export const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
 /** The measurement with the median throughput of several rounds. */
 export const medianOf = (rounds: readonly Measurement[]): Measurement => {
   const sorted = [...rounds].sort((a, b) => a.perSecond - b.perSecond);

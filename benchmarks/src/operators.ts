@@ -1,6 +1,7 @@
 import { type FieldType, type RuleTable } from '@decision/contracts';
 import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
 import { BenchmarkError } from './benchmark-error';
+import { median } from './measurement';
 
 /*
  * Cost of an evaluation in a table of many rows with conditions of one operator, compared with `equals`. Each operator is measured separately, in
@@ -152,8 +153,6 @@ const measure = ({ rule, inputs }: Contestant): number => {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / count;
 };
-
-const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[list.length >> 1] ?? Number.NaN;
 
 const compare = (contestant: Contestant, baseline: Contestant): { readonly own: number; readonly ofEquals: number } => {
   const times: number[] = [];

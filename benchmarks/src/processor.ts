@@ -5,6 +5,7 @@ import { makeRequests, makeRows, toRuleTable } from './price-table';
 import { processOf, processorSeconds } from './processes';
 import { runBenchmark } from './run-benchmark';
 import { say, SOLVING } from './service-under-test';
+import { median } from './measurement';
 
 /*
  * Processor time of one request for a single input, in the gateway and in the worker, compared with a bare Node server that reads the same body
@@ -21,9 +22,6 @@ interface Seen {
   /** Microseconds of each process per request. */
   readonly costs: readonly number[];
 }
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 runBenchmark(async (service) => {
   const rows = makeRows(ROWS);
