@@ -15,7 +15,7 @@ export interface CallEnd {
 
 interface ConnectorsOptions {
   readonly connectors: readonly Connector[];
-  /** Where results of nodes with `useCache` are kept. Without it, or while it does not answer, every node runs. */
+  /** Store of the results of nodes with `useCache`. Without it, or while it does not answer, every node runs. */
   readonly cache?: ResultStore | undefined;
   /** Calls with a target that may run at once in this process. Default 256. */
   readonly maxCalls?: number;

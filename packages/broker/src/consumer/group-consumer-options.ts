@@ -46,7 +46,7 @@ export interface GroupConsumerOptions {
   /** Name of this member, one per process. */
   readonly self: string;
   /**
-   * Where consumption of a newly assigned partition starts: at the committed offset (or the oldest message), or at the partition's end at the
+   * Start of consumption of a newly assigned partition: the committed offset (or the oldest message), or the partition's end at the
    * time of the assignment.
    */
   readonly begin: 'committed' | 'end';

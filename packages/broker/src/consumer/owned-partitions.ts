@@ -5,7 +5,7 @@ import type { ConsumerSession } from './consumer-session';
 import type { Timers } from './timers';
 
 interface OwnedPartitionsOptions {
-  /** Where consumption of a newly assigned partition starts, see GroupConsumerOptions. */
+  /** Start of consumption of a newly assigned partition; see GroupConsumerOptions. */
   readonly begin: 'committed' | 'end';
   readonly log: BrokerLog;
   readonly retry: BackOffBounds;

@@ -18,7 +18,7 @@ interface Circuit {
   isProbed: boolean;
 }
 
-/** What a call learned about its target: it answers, it does not, or nothing. */
+/** Finding of a call about its target: it answers, it does not, or nothing is known. */
 export type Verdict = 'answers' | 'fails' | 'unknown';
 
 /**

@@ -19,7 +19,7 @@ export type ResultStore = Pick<Cache, 'shared' | 'seal'>;
 /** A node with what it is given. */
 type KeptCall = Pick<OutsideCall, 'node' | 'inputs'>;
 
-/** Where the outputs of one call are kept. */
+/** Store of the outputs of one call. */
 interface ResultEntry {
   /** The outputs that are kept; undefined if there are none, or none that this version accepts. */
   readonly read: () => Promise<NodeOutputs | undefined>;

@@ -98,7 +98,7 @@ interface Names {
   has(name: string): boolean;
 }
 
-/** What decides about a binding: a compiled context has all of it, and {@link bindingGroundOf} makes it of less. */
+/** Facts that decide about a binding: a compiled context has all of them, and {@link bindingGroundOf} derives them from less. */
 interface BindingGround {
   readonly definition: Pick<ContextDefinition, 'onSchemaMismatch'>;
   readonly identity: { readonly key: string };

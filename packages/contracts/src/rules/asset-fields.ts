@@ -22,7 +22,7 @@ interface AssetField extends ResourceField {
 export interface DraftField extends AssetField {
   /** Its value in a draft that does not set it. */
   readonly empty: unknown;
-  /** Where a published version stores it: in the definition that determines answers, or beside it. */
+  /** Part of a published version that stores it: the definition that determines answers, or the rest. */
   readonly kept: 'definition' | 'details';
 }
 

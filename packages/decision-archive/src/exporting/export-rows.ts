@@ -7,7 +7,7 @@ const UNTOLD: ReadonlySet<string> = new Set(['message_id', 'worker', 'sequence',
 /** Columns of an exported file: those of the archive that clients may see, and whether the input itself passes the filters. */
 export const EXPORT_COLUMNS: typeof COLUMNS = [...COLUMNS.filter(([name]) => !UNTOLD.has(name)), ['found', 'BOOLEAN']];
 
-/** What the rows of an export contain besides the items. */
+/** Contents of the rows of an export besides the items. */
 export interface ExportRowOptions {
   readonly workspaceId: string;
   /** Hides which key asked. */
