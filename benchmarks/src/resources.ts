@@ -110,7 +110,7 @@ endWith(
     environment: Object.fromEntries(
       serviceNames.map((name) => [
         name,
-        { NODE_OPTIONS: `--enable-source-maps --max-semi-space-size=32 --max-old-space-size=${HEAP[name]}` },
+        { NODE_OPTIONS: `--max-semi-space-size=32 --max-old-space-size=${HEAP[name]}` },
       ]),
     ),
   }),

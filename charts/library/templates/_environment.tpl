@@ -48,7 +48,7 @@
 {{/* Options of Node: source maps in stacks, room for young objects, and the ceiling of the heap, with which the memory limit must agree. */}}
 {{- define "decision.nodeOptions" -}}
 {{- $heap := .root.Values.heap -}}
---enable-source-maps --max-semi-space-size={{ $heap.semiSpaceMiB }} --max-old-space-size={{ $heap.maxMiB }}
+--max-semi-space-size={{ $heap.semiSpaceMiB }} --max-old-space-size={{ $heap.maxMiB }}
 {{- end -}}
 
 {{/* Refuses a memory limit that a full heap would exceed. */}}

@@ -48,8 +48,8 @@ interface RuleLibraryOptions {
   readonly onCompiled?: OnCompiled | undefined;
 }
 
-/** Cells that compile in about twenty milliseconds, the most that the thread that handles messages may do at a time. */
-export const BRIEFLY_COMPILED_CELLS = 5_000;
+/** Cells that compile in about twenty milliseconds once the code of compiling is warm, the most that the thread that handles messages may do at a time. */
+export const BRIEFLY_COMPILED_CELLS = 10_000;
 /** Compressed bytes of a stored table that certainly has more cells: reading it alone would take longer. */
 const BRIEFLY_READ_BYTES = 250_000;
 /** Maximum versions that are remembered as too large. */

@@ -54,7 +54,7 @@ const refuseLive: CallFor = () => () => Promise.reject(new Error('Nothing outsid
 /** The default limit of request bodies is 1 MB. */
 export const startObjectsApi = async ({
   bodyLimitBytes = 1_000_000,
-  openLive = (): CallFor => refuseLive,
+  openLive = (): Promise<CallFor> => Promise.resolve(refuseLive),
   mailer = undefined as Pick<Mailer, 'send'> | undefined,
 } = {}): Promise<ObjectsApiUnderTest> => {
   const stack = testStack();

@@ -82,10 +82,10 @@ export const startServiceProcess = (options: ServiceProcessOptions): ServiceProc
 };
 
 /**
- * Arguments of every service's Node: TypeScript names in stacks, and a larger young generation (semi-space in MiB; three times of it at
- * most), because under load the default of 16 is collected so often that objects in flight are copied many times.
+ * Arguments of every service's Node: a larger young generation (semi-space in MiB; three times of it at most), because under load the
+ * default of 16 is collected so often that objects in flight are copied many times.
  */
-const NODE_ARGUMENTS = ['--enable-source-maps', '--max-semi-space-size=32'];
+const NODE_ARGUMENTS = ['--max-semi-space-size=32'];
 
 const spawnService = ({ name, script, port, environment, onLine }: ServiceProcessOptions): ChildProcess => {
   const child = spawn(process.execPath, [...NODE_ARGUMENTS, script], {

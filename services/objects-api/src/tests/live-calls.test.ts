@@ -16,7 +16,7 @@ it('runs nodes that reach out with the settings of the operator, and none that w
     metrics: createMetrics('test'),
     stopper,
   };
-  const callFor = openLiveCalls(cache, { ...opening, config: readConfig(connectorSettings, {}) });
+  const callFor = await openLiveCalls(cache, { ...opening, config: readConfig(connectorSettings, {}) });
   const call = callFor({
     ...{ workspaceId: 'w', versionId: 'draft', deadline: Date.now() + 20_000 },
     ...{ idempotencyRoot: 'r', round: 0, requestId: 'q' },

@@ -1,6 +1,4 @@
-import { createRequire } from 'node:module';
 import { type Cache } from '@decision/cache';
-import type * as ConnectorsPackage from '@decision/connectors';
 import { ServiceError } from '@decision/contracts';
 import { type CallFor } from '@decision/flows';
 import { type Config, type connectorSettings, type Logger, type Metrics, type Stopper } from '@decision/service-kit';
@@ -15,8 +13,8 @@ export interface LiveCalls {
 const AT_ONCE = 2;
 
 /** `open` is called once, for the first suite with a live test. */
-export const createLiveCalls = (open: () => CallFor): LiveCalls => {
-  let callFor: CallFor | undefined;
+export const createLiveCalls = (open: () => Promise<CallFor>): LiveCalls => {
+  let opened: Promise<CallFor> | undefined;
   let running = 0;
   return {
     run: async (test) => {
@@ -29,7 +27,7 @@ export const createLiveCalls = (open: () => CallFor): LiveCalls => {
       }
       running += 1;
       try {
-        return await test((callFor ??= open()));
+        return await test(await (opened ??= open()));
       } finally {
         running -= 1;
       }
@@ -45,8 +43,8 @@ interface Opening {
 }
 
 /** Opens the nodes that make outside calls. Loads them only now: every process starts, but few ever run a live test. */
-export const openLiveCalls = (cache: Pick<Cache, 'shared' | 'seal'>, opening: Opening): CallFor => {
-  const { openConnectors } = createRequire(__filename)('@decision/connectors') as typeof ConnectorsPackage;
+export const openLiveCalls = async (cache: Pick<Cache, 'shared' | 'seal'>, opening: Opening): Promise<CallFor> => {
+  const { openConnectors } = await import('@decision/connectors');
   const connectors = openConnectors(cache, { ...opening, entities: undefined, outbox: undefined });
   return (run) => connectors.callFor(run);
 };

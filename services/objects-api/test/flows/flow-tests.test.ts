@@ -6,7 +6,7 @@ let workspaceId: string;
 let admin: string;
 
 beforeAll(async () => {
-  api = await startObjectsApi({ openLive: () => outside.callFor });
+  api = await startObjectsApi({ openLive: () => Promise.resolve(outside.callFor) });
   workspaceId = await api.makeWorkspace('first');
   admin = await api.makeKey(workspaceId, 'admin');
   await importRule({ slug: 'price', ...table, _publish: true });
