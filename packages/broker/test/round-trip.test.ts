@@ -227,8 +227,9 @@ describe('requests and answers', () => {
 
     it('are dropped by a requester: those of other groups unseen, those of its own group and its own unknown ones counted', async () => {
       const own = await startRequester(broker, { requesterId: 'the-owner' });
-      const { partitions } = own.status();
-      expect(partitions).toBeGreaterThan(0);
+      expect(own.status().partitions).toBeGreaterThan(4);
+      /** A requester reads four of its partitions. */
+      const read = 4;
       const producer = broker.createProducer();
       await producer.connect();
       for (let partition = 0; partition < 16; partition += 1) {
@@ -245,10 +246,10 @@ describe('requests and answers', () => {
       }
       await producer.stop();
       const counts = (): number[] => [own.count('reply_unknown'), own.count('reply_moved')];
-      await waitUntil('each partition brought one of each', () => Math.min(...counts()) >= partitions);
+      await waitUntil('each partition brought one of each', () => Math.min(...counts()) >= read);
       await own.request(envelope(), Buffer.from('hello'));
       await own.stop();
-      expect(counts()).toEqual([partitions, partitions]);
+      expect(counts()).toEqual([read, read]);
     });
   });
 

@@ -104,7 +104,7 @@ const exportMembership = (metrics: Metrics, source: string, status: () => Member
   });
   metrics.gauge({
     name: `decision_${source}_owned_partitions`,
-    help: `Partitions that the ${source} of this process owns and reads.`,
+    help: `Partitions that the ${source} of this process owns.`,
     collect() {
       this.set(status().partitions);
     },

@@ -75,6 +75,8 @@ export interface ConsumerSession {
   committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Commits, for each partition, the offset of the first unfinished message. */
   commit(offsets: ReadonlyMap<number, number>): Promise<void>;
+  /** Fetches only these of the assigned partitions, starting with the next fetch; each call replaces the choice. */
+  readOnly(partitions: readonly number[]): void;
   /** Stops fetching, but stays in the group. */
   pause(): void;
   partitionCount(): number;
@@ -210,6 +212,10 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     },
     commit: (offsets) =>
       consumer.commitOffsets([...offsets].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }))),
+    readOnly: (partitions) => {
+      consumer.pause([{ topic }]);
+      consumer.resume([{ topic, partitions: [...partitions] }]);
+    },
     pause: () => {
       if (member !== undefined && !over) consumer.pause([{ topic }]);
     },

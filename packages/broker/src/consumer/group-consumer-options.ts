@@ -1,7 +1,7 @@
 import type { BackOffBounds } from '@decision/waiting';
 import type { KafkaMessage } from 'kafkajs';
 import type { BrokerLog, BrokerSettings } from '../settings';
-import type { AssignmentChange } from './owned-partitions';
+import type { AssignmentChange, ChooseReads } from './owned-partitions';
 
 /** Events of a consumer, for metrics. */
 export type ConsumerEvent =
@@ -50,6 +50,11 @@ export interface GroupConsumerOptions {
    * time of the assignment.
    */
   readonly begin: 'committed' | 'end';
+  /**
+   * Chooses the partitions that are read out of those that the group has assigned; `current` are the assigned ones that were read before.
+   * The others stay with this member, unread. Default: all.
+   */
+  readonly chooseReads?: ChooseReads;
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   /** How often topic metadata is refreshed, ms. Default 30,000. */

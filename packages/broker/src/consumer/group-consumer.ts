@@ -5,7 +5,7 @@ import { type Claim, NO_CLAIM } from './sticky-assigner';
 import { brokerErrorText } from '../connection/broker-error';
 import { type ConsumerSession, createConsumerSession, type Delivery, FETCH_WAIT_MS } from './consumer-session';
 import type { GroupConsumerOptions } from './group-consumer-options';
-import { OwnedPartitions } from './owned-partitions';
+import { assignmentChange, OwnedPartitions } from './owned-partitions';
 import { RejoinSignals } from './rejoin-signals';
 import { SilenceWatch } from './silence-watch';
 import { unreadableReason } from '../wire/fetched-records';
@@ -21,6 +21,8 @@ const REBALANCE_MARGIN_MS = 6_000;
 export class GroupConsumer {
   private session: ConsumerSession | undefined;
   private claim: Claim = NO_CLAIM;
+  /** Partitions that the group has assigned to this member, read or not. */
+  private assigned: readonly number[] = [];
   private readonly timers = new Timers();
   private readonly owned: OwnedPartitions;
   private readonly rejoinSignals: RejoinSignals;
@@ -34,9 +36,12 @@ export class GroupConsumer {
   private goneTimer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: GroupConsumerOptions) {
-    const { begin, log, retry, hooks, groupId, self } = options;
+    const { begin, chooseReads, log, retry, hooks, groupId, self } = options;
     const { timers } = this;
-    this.owned = new OwnedPartitions({ begin, log, retry, timers, onReadiness: () => hooks.onReadiness?.() });
+    this.owned = new OwnedPartitions({
+      ...{ begin, chooseReads, log, retry, timers },
+      onReadiness: () => hooks.onReadiness?.(),
+    });
     this.rejoinSignals = new RejoinSignals({ groupId, self, timers, signal: () => this.signalAll() });
     this.silence = new SilenceWatch({
       normalSilenceMs: () => this.normalSilenceMs(),
@@ -54,6 +59,11 @@ export class GroupConsumer {
   /** Partitions whose messages arrive, with a position from which no message will be missed. */
   readyPartitions(): ReadonlySet<number> {
     return this.owned.ready();
+  }
+
+  /** Number of partitions that the group has assigned to this member, read or not. */
+  assignedCount(): number {
+    return this.assigned.length;
   }
 
   /** Number of the topic's partitions, if known. */
@@ -203,14 +213,11 @@ export class GroupConsumer {
     this.goneTimer = undefined;
     this.timers.clear();
     this.rejoinSignals.joined();
-    const change = this.owned.assign(assigned, session);
+    const { gained, lost } = assignmentChange(this.assigned, assigned);
+    this.assigned = assigned;
     const { hooks } = this.options;
-    hooks.onEvent({
-      type: 'rebalanced',
-      owned: assigned.length,
-      gained: change.gained.length,
-      lost: change.lost.length,
-    });
+    const change = this.owned.assign(assigned, session);
+    hooks.onEvent({ type: 'rebalanced', owned: assigned.length, gained: gained.length, lost: lost.length });
     hooks.onAssigned(change);
     hooks.onReadiness?.();
   }
@@ -229,7 +236,8 @@ export class GroupConsumer {
 
   /** Tells the other members to rejoin. A member that owns every partition has nobody to signal. */
   private signalOthers(): void {
-    if (this.partitions !== undefined && this.owned.size < this.partitions) this.options.hooks.signal(this.partitions);
+    if (this.partitions !== undefined && this.assigned.length < this.partitions)
+      this.options.hooks.signal(this.partitions);
   }
 
   /** Tells every other member to rejoin, even before this one has joined for the first time. */
@@ -301,6 +309,7 @@ export class GroupConsumer {
 
   /** Gives up the owned partitions. The claim remains: this member would like the same partitions again. */
   private forget(): void {
+    this.assigned = [];
     const change = this.owned.forget();
     if (change.lost.length > 0) this.options.hooks.onAssigned(change);
     this.options.hooks.onReadiness?.();

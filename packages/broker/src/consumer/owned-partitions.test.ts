@@ -1,4 +1,4 @@
-import { assignmentChange, OwnedPartitions } from './owned-partitions';
+import { assignmentChange, type ChooseReads, OwnedPartitions } from './owned-partitions';
 import { Timers } from './timers';
 
 const ignore = (): void => undefined;
@@ -7,9 +7,12 @@ const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 /** A session that knows the ends of partitions, and records the seeks. */
 const sessionWith = (ends: Readonly<Record<number, number>>, failures = 0) => {
   const sought: [number, number][] = [];
+  const read: (readonly number[])[] = [];
   let left = failures;
   return {
     sought,
+    read,
+    readOnly: (partitions: readonly number[]) => void read.push(partitions),
     seek: (partition: number, offset: number) => void sought.push([partition, offset]),
     endOffsets: (partitions: readonly number[]) => {
       left -= 1;
@@ -21,10 +24,10 @@ const sessionWith = (ends: Readonly<Record<number, number>>, failures = 0) => {
 
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-const owning = (begin: 'committed' | 'end') => {
+const owning = (begin: 'committed' | 'end', chooseReads?: ChooseReads) => {
   const timers = new Timers();
   const retry = { initialMs: 1, maxMs: 1 };
-  const owned = new OwnedPartitions({ begin, log, retry, timers, onReadiness: ignore });
+  const owned = new OwnedPartitions({ begin, chooseReads, log, retry, timers, onReadiness: ignore });
   return { owned, ready: () => [...owned.ready()] };
 };
 
@@ -64,6 +67,27 @@ describe('partitions that begin at their end', () => {
       [1, 3],
       [
         [1, 15],
+        [3, 30],
+      ],
+    ]);
+  });
+
+  it('are read only where they are chosen', async () => {
+    const { owned, ready } = owning('end', (assigned, current) => [...new Set([...current, ...assigned])].slice(0, 2));
+    const session = sessionWith({ 1: 10, 2: 20, 3: 30 });
+    owned.assign([1, 2, 3], session);
+    owned.fetchAnswered();
+    await settle();
+    expect([ready(), session.read, owned.size]).toEqual([[1, 2], [[1, 2]], 2]);
+    const next = sessionWith({ 3: 30 });
+    expect(owned.assign([2, 3], next)).toEqual({ owned: [2, 3], gained: [3], lost: [1] });
+    owned.fetchAnswered();
+    await settle();
+    expect([ready(), next.read, next.sought]).toEqual([
+      [2, 3],
+      [[2, 3]],
+      [
+        [2, 20],
         [3, 30],
       ],
     ]);

@@ -7,6 +7,8 @@ import type { Timers } from './timers';
 interface OwnedPartitionsOptions {
   /** Start of consumption of a newly assigned partition; see GroupConsumerOptions. */
   readonly begin: 'committed' | 'end';
+  /** See GroupConsumerOptions. Default: all. */
+  readonly chooseReads?: ChooseReads | undefined;
   readonly log: BrokerLog;
   readonly retry: BackOffBounds;
   /** Cleared by their owner when the session ends or the group rebalances. */
@@ -16,10 +18,13 @@ interface OwnedPartitionsOptions {
 }
 
 /** Methods of a session that are used here. */
-type Positioning = Pick<ConsumerSession, 'seek' | 'endOffsets'>;
+type Positioning = Pick<ConsumerSession, 'seek' | 'endOffsets' | 'readOnly'>;
+
+/** Chooses what to read of the assigned partitions, given those of them that were read before. */
+export type ChooseReads = (assigned: readonly number[], current: ReadonlySet<number>) => readonly number[];
 
 /**
- * The partitions of one member: those it owns, the offset at which each continues, and which are ready. A partition that is kept through a
+ * The partitions that one member owns and reads: the offset at which each continues, and which are ready. A partition that is kept through a
  * rebalance continues at its position. With `begin: 'end'` a partition is ready only when its position is a known number and a fetch has been
  * answered since the join.
  */
@@ -45,15 +50,19 @@ export class OwnedPartitions {
     return this.readySet;
   }
 
-  /** The group has assigned these partitions to this member: seeks those with a position, and looks up the end of others if needed. */
+  /**
+   * The group has assigned these partitions to this member: chooses those that are read, seeks those with a position, and looks up the end of
+   * others if needed. Answers how the partitions that are read have changed.
+   */
   assign(assigned: readonly number[], session: Positioning): AssignmentChange {
-    const change = assignmentChange(this.owned, assigned);
+    const reads = this.choose(assigned, session);
+    const change = assignmentChange(this.owned, reads);
     this.generation += 1;
     this.fetched = false;
-    this.owned = new Set(assigned);
+    this.owned = new Set(reads);
     for (const partition of change.lost) this.positions.delete(partition);
     this.readySet = new Set([...this.readySet].filter((partition) => this.owned.has(partition)));
-    const unknown = this.seekKnown(assigned, session);
+    const unknown = this.seekKnown(reads, session);
     if (this.options.begin === 'end' && unknown.length > 0) void this.beginAtEnd(session, unknown, this.generation, 1);
     return change;
   }
@@ -82,6 +91,14 @@ export class OwnedPartitions {
     if (this.fetched) return;
     this.fetched = true;
     this.promote();
+  }
+
+  private choose(assigned: readonly number[], session: Positioning): readonly number[] {
+    const { chooseReads } = this.options;
+    if (chooseReads === undefined) return assigned;
+    const reads = chooseReads(assigned, new Set(assigned.filter((partition) => this.owned.has(partition))));
+    session.readOnly(reads);
+    return reads;
   }
 
   private seekKnown(assigned: readonly number[], session: Positioning): number[] {

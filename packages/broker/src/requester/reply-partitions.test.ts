@@ -1,4 +1,4 @@
-import { ReplyPartitions } from './reply-partitions';
+import { chooseReplyPartitions, ReplyPartitions } from './reply-partitions';
 
 const take = (partitions: ReplyPartitions, count: number): (number | undefined)[] =>
   Array.from({ length: count }, () => partitions.next());
@@ -8,9 +8,9 @@ describe('ReplyPartitions', () => {
     expect(new ReplyPartitions().next()).toBeUndefined();
   });
 
-  it('uses a few in turn', () => {
+  it('uses them in turn', () => {
     const partitions = new ReplyPartitions();
-    partitions.set(new Set([9, 3, 7, 5, 1, 11]));
+    partitions.set(new Set([3, 7, 5, 1]));
     const taken = take(partitions, 40);
     expect([...new Set(taken)].sort()).toEqual([1, 3, 5, 7]);
     expect(taken.filter((partition) => partition === 1)).toHaveLength(10);
@@ -24,5 +24,21 @@ describe('ReplyPartitions', () => {
     expect(take(partitions, 3)).toEqual([8, 8, 8]);
     partitions.set([]);
     expect(partitions.next()).toBeUndefined();
+  });
+});
+
+describe('chooseReplyPartitions', () => {
+  const assigned = [9, 3, 10, 7, 5, 1];
+
+  it.each([
+    ['ascending', [1, 3, 5, 7]],
+    ['descending', [10, 9, 7, 5]],
+  ] as const)('reads four in %s order', (order, reads) => {
+    expect(chooseReplyPartitions(order)(assigned, new Set())).toEqual(reads);
+  });
+
+  it('keeps those that are read already', () => {
+    expect(chooseReplyPartitions('ascending')(assigned, new Set([9, 5]))).toEqual([9, 5, 1, 3]);
+    expect(chooseReplyPartitions('descending')(assigned, new Set([1, 3, 5, 7]))).toEqual([1, 3, 5, 7]);
   });
 });

@@ -45,7 +45,7 @@ export type RefusalCode = 'broker_unavailable' | 'too_few_reply_partitions' | 's
 export interface RequesterStatus {
   /** Whether {@link Requester.request} accepts work. */
   readonly ready: boolean;
-  /** Partitions of the topic of answers that this process owns and reads. */
+  /** Partitions of the topic of answers that the group has assigned to this process, which reads a few of them; 0 until it can read any. */
   readonly partitions: number;
   readonly expectedPartitions: number;
   /** Why it is not ready, a sentence; undefined when it is. */

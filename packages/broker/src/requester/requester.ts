@@ -23,7 +23,7 @@ import { tracedRequest } from '../request-spans';
 import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 import { tooFewPartitions } from '../topics/topic-check';
 import { type PendingRequest, PendingRequests } from './pending-requests';
-import { ReplyPartitions, replyTiming } from './reply-partitions';
+import { chooseReplyPartitions, ReplyPartitions, replyTiming } from './reply-partitions';
 import type {
   RefusalCode,
   RequestEnvelope,
@@ -105,7 +105,7 @@ class BrokerRequester implements Requester {
     const refusal = this.notReady();
     return {
       ready: refusal === undefined,
-      partitions: this.consumer.readyPartitions().size,
+      partitions: this.consumer.readyPartitions().size === 0 ? 0 : this.consumer.assignedCount(),
       expectedPartitions: this.options.expectedPartitions,
       reason: refusal?.reason,
       code: refusal?.code,
@@ -176,6 +176,7 @@ class BrokerRequester implements Requester {
       topic: this.topic,
       self: this.self,
       begin: 'end',
+      chooseReads: chooseReplyPartitions(options.group === 'gatewayReplies' ? 'ascending' : 'descending'),
       ...replyTiming(options),
       goneAfterMs: UNAVAILABLE_AFTER_MS,
       retry: options.retry ?? DEFAULT_RETRY,
