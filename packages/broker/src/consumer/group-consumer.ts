@@ -206,7 +206,6 @@ export class GroupConsumer {
     this.failures = 0;
     this.why = undefined;
     this.joining = false;
-    this.claim = { owned: assigned, since: Date.now() };
     this.partitions = session.partitionCount();
     this.formerMemberId = session.memberId();
     clearTimeout(this.goneTimer);
@@ -217,6 +216,8 @@ export class GroupConsumer {
     this.assigned = assigned;
     const { hooks } = this.options;
     const change = this.owned.assign(assigned, session);
+    // What it reads first: a partition that moves while it is read costs its requests a second try.
+    this.claim = { owned: [...change.owned, ...assigned.filter((one) => !this.owned.has(one))], since: Date.now() };
     hooks.onEvent({ type: 'rebalanced', owned: assigned.length, gained: gained.length, lost: lost.length });
     hooks.onAssigned(change);
     hooks.onReadiness?.();

@@ -70,6 +70,14 @@ describe('assignSticky', () => {
     );
   });
 
+  it('takes what a member claims last', () => {
+    const claims = [
+      { memberId: 'a', owned: [5, 2, 0, 1, 3, 4], since: 1 },
+      { memberId: 'b', owned: [], since: 0 },
+    ];
+    expect(Object.fromEntries(assignSticky(claims, [0, 1, 2, 3, 4, 5]))).toEqual({ a: [0, 2, 5], b: [1, 3, 4] });
+  });
+
   it('moves only the share of a member that joins', () => {
     fc.assert(
       fc.property(groups, ({ partitions, members }) => {

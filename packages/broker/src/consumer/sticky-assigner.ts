@@ -60,6 +60,7 @@ export const stickyAssigner =
 /** A member of a consumer group and the partitions it claims. */
 export interface MemberClaim {
   readonly memberId: string;
+  /** As in {@link Claim}. */
   readonly owned: readonly number[];
   /** Epoch ms at which they were assigned to it; 0 for a newcomer. */
   readonly since: number;
@@ -68,9 +69,9 @@ export interface MemberClaim {
 /**
  * Assigns every partition to one member and moves as few as possible.
  *
- * With P partitions and N members each gets floor(P/N) or, for P mod N of them, one more. Claims are honoured up to these shares: if two members
- * claim one partition, the later claim wins (the earlier one belongs to a member that was away). Partitions that no member keeps go to the
- * members with the fewest. Equal inputs in any order give equal outputs.
+ * With P partitions and N members each gets floor(P/N) or, for P mod N of them, one more. Claims are honoured up to these shares, each from its
+ * beginning: if two members claim one partition, the later claim wins (the earlier one belongs to a member that was away). Partitions that no
+ * member keeps go to the members with the fewest. Equal claims in any order give equal outputs.
  */
 export const assignSticky = (
   claims: readonly MemberClaim[],
@@ -94,15 +95,17 @@ const byAge = (a: MemberClaim, b: MemberClaim): number => b.since - a.since || (
 
 /** Gives each existing partition to its latest claimant. Members are returned in the order of their ids. */
 const honourClaims = (claims: readonly MemberClaim[], existing: ReadonlySet<number>): Map<string, number[]> => {
-  const owners = new Map<number, string>();
-  for (const { memberId, owned } of [...claims].sort(byAge)) {
-    for (const partition of owned)
-      if (existing.has(partition) && !owners.has(partition)) owners.set(partition, memberId);
-  }
   const kept = new Map<string, number[]>(
     claims.map(({ memberId }): [string, number[]] => [memberId, []]).sort(([a], [b]) => (a < b ? -1 : 1)),
   );
-  for (const partition of [...owners.keys()].sort(ascending)) kept.get(owners.get(partition) ?? '')?.push(partition);
+  const taken = new Set<number>();
+  for (const { memberId, owned } of [...claims].sort(byAge)) {
+    for (const partition of owned) {
+      if (!existing.has(partition) || taken.has(partition)) continue;
+      taken.add(partition);
+      kept.get(memberId)?.push(partition);
+    }
+  }
   return kept;
 };
 
@@ -127,6 +130,7 @@ const fillLeastLoaded = (kept: ReadonlyMap<string, number[]>, free: readonly num
 
 /** Metadata that a member sends to the group's leader when it joins. */
 export interface Claim {
+  /** Those that it would give up last come first. */
   readonly owned: readonly number[];
   /** Epoch ms at which it was assigned these partitions; 0 if it has none. */
   readonly since: number;
