@@ -37,5 +37,5 @@ export { cascadeInstance, solveFlowOfInstance, solveRuleOfInstance, submitFacts 
 export { createFailureLogger, type InstancesContext, operate, type OperateContext } from './operations/operate';
 export { createOperationsObserver } from './operations/operation-events';
 export { createLocalSettler, createOwnSettler, createSettler } from './operations/settler';
-export { loadContextCollections, toCollections } from './operations/surroundings';
+export { lookUpMembers } from './operations/surroundings';
 export { groupBy, type InstanceOutcome, type RequestOrigin } from './operations/work';

@@ -48,14 +48,17 @@ export {
   type BoundAssetRecord,
   type ContextInForce,
   findBoundAssets,
-  findCollectionGroups,
   findContextInForce,
-  loadCollections,
   loadAssetInterface,
   type AssetInterface,
-  saveCollectionGroups,
   unbindAssets,
 } from './contexts/definitions/bound-assets';
+export {
+  findCollectionGroups,
+  findMembers,
+  loadCollections,
+  saveCollectionGroups,
+} from './contexts/definitions/collections';
 export {
   type ContextFilters,
   type ContextRecord,

@@ -119,7 +119,7 @@ export const mismatchOfValue = (
   if (collection === undefined || value === null) return undefined;
   const members = collections(collection);
   const sought = Array.isArray(value) ? value : [value];
-  if (members !== undefined && sought.every((member) => members.has(member))) return undefined;
+  if (sought.every((member) => members?.has(member) === true)) return undefined;
   const error = `The fact ${quoted(fact)} must hold values of the collection ${quoted(collection)} only.`;
   return { fact, because: 'not_in_collection', error };
 };

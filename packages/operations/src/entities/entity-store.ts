@@ -16,7 +16,7 @@ import { deleteInstance } from '../instances/delete-instance';
 import { type NamedInstance, nameOfInstance, shown } from '../instances/instance-answers';
 import { getInstance } from '../instances/read-instances';
 import { operate, type WritingContext } from '../operations/operate';
-import { loadContextCollections, toCollections } from '../operations/surroundings';
+import { lookUpMembers } from '../operations/surroundings';
 import { type GivenFacts, type RequestOrigin } from '../operations/work';
 
 /** Largest depth of nested operations, each started by a flow of the outer one. */
@@ -69,12 +69,10 @@ class OpenEntities implements EntityContext {
   async submit(records: readonly unknown[]): Promise<readonly WrittenRecord[]> {
     requireShallow(this.step.within);
     const { database } = this.context;
-    const collections = await database.inWorkspace(this.origin.access, (transaction) =>
-      loadContextCollections(transaction, this.definition),
-    );
+    const collections = await lookUpMembers(database, this.origin, this.definition, records);
     const { model } = this.definition;
     const options = { rejectionBytes: Infinity };
-    const { instances, rejections } = groupRecords(model, records, toCollections(collections), options);
+    const { instances, rejections } = groupRecords(model, records, collections, options);
     const written: WrittenRecord[] = records.map(() => ({ state: undefined }));
     for (const { position, error } of rejections) written[position] = { error };
     const others: (typeof instances)[number][] = [];

@@ -19,7 +19,7 @@ import {
 import { cascadeChange } from '../cascades/cascade-changes';
 import { refusedBy } from '../definitions/recall-context';
 import { type InstancesContext, operate } from '../operations/operate';
-import { loadContextCollections, toCollections } from '../operations/surroundings';
+import { lookUpMembers } from '../operations/surroundings';
 import { type Work } from '../operations/work';
 import {
   type CarriedOut,
@@ -188,11 +188,7 @@ const checkFacts = async (
       { fact: key, error: `The identity fact "${key}" of the body is not the instance that the path names.` },
     ]);
   }
-  const hasCollections = [...model.facts.values()].some(({ collection }) => collection !== undefined);
-  const members = hasCollections
-    ? await database.inWorkspace(origin.access, (transaction) => loadContextCollections(transaction, context))
-    : new Map<string, readonly unknown[]>();
-  const check = checkRecord(model, record, toCollections(members));
+  const check = checkRecord(model, record, await lookUpMembers(database, origin, context, [record]));
   if (!check.ok) throw refuse(check.mismatches, check.count);
   const { facts, ignored, ignoredCount } = check;
   return { facts, ignored, ignoredCount };

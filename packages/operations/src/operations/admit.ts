@@ -29,7 +29,7 @@ import {
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
 import { followLinks, writeHistory } from './commit-writes';
-import { loadContextCollections, loadSurroundings, toCollections } from './surroundings';
+import { loadSurroundings, loadWrittenCollections, toCollections } from './surroundings';
 import { type GivenFacts, type InstanceOutcome, type PlannedInstance, type Surroundings, type Work } from './work';
 
 /** An instance that was admitted to an operation, with the fence that its writes must name. */
@@ -94,7 +94,7 @@ export const admit = async (
   const { context } = work;
   const free = locked.filter(({ isBusy, isQueued }) => !isBusy && !isQueued);
   const busy = locked.filter((instance) => !free.includes(instance)).map(({ instanceId }) => instanceId);
-  const collections = await loadContextCollections(transaction, context);
+  const collections = await loadWrittenCollections(transaction, context);
   const planned = free.length === 0 ? [] : await planAll(transaction, work, free, { given, collections });
   const turns = given.map(({ instanceId }) => instanceId).filter((id) => !busy.includes(id));
   const [written] = await together(

@@ -20,7 +20,7 @@ import {
 import { doublingMs } from '@decision/waiting';
 import { type ContextDirectory, type ContextInUse, contextNotFound } from '../definitions/context-directory';
 import { ContextOutdated } from '../definitions/recall-context';
-import { loadContextCollections, toCollections } from './surroundings';
+import { findGivenMembers } from './surroundings';
 import { type GivenFacts, type RequestOrigin, type Work } from './work';
 
 /** Result of a transaction, with the rows of instances that it wrote. */
@@ -166,7 +166,8 @@ export const requireStillFit = async (
   context: ContextInUse,
   given: readonly GivenFacts[],
 ): Promise<void> => {
-  const collections = toCollections(await loadContextCollections(transaction, context));
+  const facts = given.map((instance) => instance.facts);
+  const collections = await findGivenMembers(transaction, context, facts);
   const fits = ({ facts }: GivenFacts): boolean => {
     const check = checkRecord(context.model, facts, collections);
     return check.ok && check.ignoredCount === 0;

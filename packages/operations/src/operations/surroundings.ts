@@ -3,6 +3,8 @@ import {
   aggregatesOver,
   type Collections,
   type Facts,
+  factsWritten,
+  isRecord,
   linkedInstance,
   RelationFolds,
   type Relationship,
@@ -12,8 +14,9 @@ import {
 } from '@decision/contexts';
 import { contextLimits, ServiceError } from '@decision/contracts';
 import {
-  findCollectionGroups,
+  type Database,
   findHistory,
+  findMembers,
   findNamed,
   findRelatedPieces,
   loadCollections,
@@ -47,14 +50,64 @@ const historyFactsOf = ({ model }: ContextInUse): string[] => [
   ...new Set([...model.derived.values()].flatMap(({ reads }) => reads.history.filter((fact) => fact !== undefined))),
 ];
 
-/** The collections of values that facts of a context are limited to, by name. */
-export const loadContextCollections = async (
+/** The collections of values, whole, of those facts that bound rules and flows may write: what they will write is not known yet. */
+export const loadWrittenCollections = async (
+  transaction: Transaction,
+  context: ContextInUse,
+): Promise<ReadonlyMap<string, readonly unknown[]>> => {
+  const names = writtenCollections(context);
+  return names.length === 0 ? new Map() : loadCollections(transaction, names, context.id);
+};
+
+const writtenCollections = ({ model, assets }: ContextInUse): readonly string[] => {
+  const limited = [...model.facts.values()].filter(({ collection }) => collection !== undefined);
+  if (limited.length === 0) return [];
+  const written = new Set(assets.flatMap(factsWritten));
+  const mayBeWritten = assets.some(({ type }) => type === 'flow')
+    ? limited
+    : limited.filter(({ key }) => written.has(key));
+  return [...new Set(mayBeWritten.flatMap(({ collection }) => collection ?? []))];
+};
+
+/** The members of collections that the given facts hold; to everything else in them, a collection has no members. */
+export const findGivenMembers = async (
   transaction: Transaction,
   { id, model }: ContextInUse,
-): Promise<ReadonlyMap<string, readonly unknown[]>> => {
-  const names = [...new Set([...model.facts.values()].flatMap(({ collection }) => collection ?? []))];
-  if (names.length === 0) return new Map();
-  return loadCollections(transaction, names, await findCollectionGroups(transaction, id));
+  records: readonly unknown[],
+): Promise<Collections> => {
+  const sought = soughtMembers(model, records);
+  return toCollections(sought.size === 0 ? new Map() : await findMembers(transaction, id, sought));
+};
+
+/** {@link findGivenMembers} in a transaction of its own, if there is anything to find. */
+export const lookUpMembers = async (
+  database: Pick<Database, 'inWorkspace'>,
+  { access }: Pick<RequestOrigin, 'access'>,
+  context: ContextInUse,
+  records: readonly unknown[],
+): Promise<Collections> =>
+  soughtMembers(context.model, records).size === 0
+    ? toCollections(new Map())
+    : database.inWorkspace(access, (transaction) => findGivenMembers(transaction, context, records));
+
+/** The values that records give to facts which are limited to collections, by collection. */
+const soughtMembers = (
+  { facts }: ContextInUse['model'],
+  records: readonly unknown[],
+): ReadonlyMap<string, ReadonlySet<unknown>> => {
+  const limited = [...facts.values()].filter(({ collection }) => collection !== undefined);
+  const sought = new Map<string, Set<unknown>>();
+  if (limited.length === 0) return sought;
+  for (const record of records) {
+    if (!isRecord(record)) continue;
+    for (const { key, collection = '' } of limited) {
+      const value = valueOf(record, key) ?? [];
+      const values = sought.get(collection) ?? new Set();
+      for (const member of Array.isArray(value) ? (value as readonly unknown[]) : [value]) values.add(member);
+      if (values.size > 0) sought.set(collection, values);
+    }
+  }
+  return sought;
 };
 
 /** Collections in the form that the rules of contexts use. */

@@ -31,6 +31,7 @@ import { decisionLogErasure } from './0032-decision-log-erasure';
 import { decisionLogPlaces } from './0031-decision-log-places';
 import { people } from './0034-people';
 import { mailedLinks } from './0037-mailed-links';
+import { valueHashes } from './0038-value-hashes';
 import { localSignIn } from './0035-local-sign-in';
 import { type Migration } from './migration';
 
@@ -70,6 +71,7 @@ export const allMigrations: readonly Migration[] = [
   people,
   localSignIn,
   mailedLinks,
+  valueHashes,
 ];
 
 /** Table of the applied migrations. */

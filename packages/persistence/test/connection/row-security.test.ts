@@ -472,6 +472,7 @@ describe('row security', () => {
       'findBoundAssets',
       'findContextInForce',
       'loadCollections',
+      'findMembers',
     ],
     ...['loadAssetInterface', 'unbindAssets', 'lockInstances', 'findCommitOutcome', 'releaseInstances', 'renewLease'],
     ...['writeBackInstances', 'writeInstances', 'mergeDirect', 'deleteInstance', 'findHeldFacts', 'findInstances'],

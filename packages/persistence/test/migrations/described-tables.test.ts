@@ -39,7 +39,15 @@ const OF_ASSETS = [
 ];
 
 /** Columns of values that have no field: what only objects know, and `managed_by` is read by. */
-const OF_VALUES = ['workspace_id', 'stable_id', 'updated_by', 'object_id', 'managed_path', 'managed_member'];
+const OF_VALUES = [
+  'workspace_id',
+  'stable_id',
+  'updated_by',
+  'object_id',
+  'managed_path',
+  'managed_member',
+  'content_hash',
+];
 
 /** Without the fields that are read from other tables. */
 const joinless = (fields: ResourceFields): ResourceFields =>

@@ -8,11 +8,10 @@ import {
   CHUNKS_AT_ONCE,
   chunksByKey,
   type InstancesContext,
-  loadContextCollections,
+  lookUpMembers,
   type OpenContext,
   rejectionRemarks,
   type RequestOrigin,
-  toCollections,
   withCommits,
 } from '@decision/operations';
 import { toBatchResult } from './answer-batch';
@@ -39,14 +38,8 @@ export const submitBatch = async (
   records: readonly unknown[],
   fields: ReadonlySet<BatchInclude>,
 ): Promise<BatchAnswer> => {
-  const collections = await context.database.inWorkspace(origin.access, (transaction) =>
-    loadContextCollections(transaction, definition),
-  );
-  const { instances, rejections, rejected, ignored } = groupRecords(
-    definition.model,
-    records,
-    toCollections(collections),
-  );
+  const collections = await lookUpMembers(context.database, origin, definition, records);
+  const { instances, rejections, rejected, ignored } = groupRecords(definition.model, records, collections);
   const work = { context, definition, origin };
   const batch = new Batch(work);
   const cascade = new BatchCascade(work);

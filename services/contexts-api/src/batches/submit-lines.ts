@@ -1,4 +1,4 @@
-import { groupRecords, hasRun, UnreadableRecord } from '@decision/contexts';
+import { type Collections, groupRecords, hasRun, UnreadableRecord } from '@decision/contexts';
 import { type BatchInclude, limits, ServiceError } from '@decision/contracts';
 import {
   BatchCascade,
@@ -7,9 +7,8 @@ import {
   carryOutChunk,
   CHUNKS_AT_ONCE,
   type Commits,
-  loadContextCollections,
+  lookUpMembers,
   newCommits,
-  toCollections,
   withCommits,
 } from '@decision/operations';
 import { inOrder, parseJsonLine } from '@decision/service-kit';
@@ -49,19 +48,16 @@ async function* answerChunks(
   { fields, lineMaxBytes, chunkBytes }: LinesOptions,
 ): AsyncGenerator<ChunkAnswer, void, undefined> {
   const { cascade, commits } = batch;
-  const { context, definition, origin } = batch.work;
-  const collections = await context.database.inWorkspace(origin.access, (transaction) =>
-    loadContextCollections(transaction, definition),
-  );
+  const { context } = batch.work;
   const chunks = chunkLines(pieces, {
     chunkItems: context.chunkSize,
     chunkBytes,
     lineMaxBytes,
   });
-  const worker = new ChunkWorker(batch, fields, toCollections(collections));
+  const worker = new ChunkWorker(batch, fields);
   let isWhole = false;
   try {
-    yield* inOrder(chunks, (chunk) => worker.work(chunk), {
+    yield* inOrder(recordsOf(batch.work, chunks), (chunk) => worker.work(chunk), {
       maxItems: CHUNKS_AT_ONCE,
       maxWeight: CHUNKS_AT_ONCE * chunkBytes,
       weightOf: ({ bytes }) => bytes,
@@ -76,6 +72,23 @@ async function* answerChunks(
     worker.stop();
     await worker.ended();
     await (isWhole ? cascade.run() : cascade.runPart());
+  }
+}
+
+/** A chunk whose lines have been read, with the members of collections that its facts hold. */
+interface RecordChunk extends Pick<LineChunk, 'firstPosition' | 'bytes'> {
+  readonly records: readonly unknown[];
+  readonly collections: Collections;
+}
+
+async function* recordsOf(
+  { context, definition, origin }: BatchWork,
+  chunks: AsyncIterable<LineChunk>,
+): AsyncGenerator<RecordChunk, void, undefined> {
+  for await (const { firstPosition, bytes, lines } of chunks) {
+    const records = lines.map(readLine);
+    const collections = await lookUpMembers(context.database, origin, definition, records);
+    yield { firstPosition, bytes, records, collections };
   }
 }
 
@@ -95,13 +108,11 @@ class ChunkWorker {
   constructor(
     private readonly batch: LinesUnderWay,
     private readonly fields: ReadonlySet<BatchInclude>,
-    private readonly collections: ReturnType<typeof toCollections>,
   ) {}
 
   /** Chunks must be given in order: each waits for earlier ones that share an instance with it. */
-  work({ firstPosition, lines }: LineChunk): Promise<ChunkAnswer> {
-    const records = lines.map(readLine);
-    const grouped = groupRecords(this.batch.work.definition.model, records, this.collections, {
+  work({ firstPosition, records, collections }: RecordChunk): Promise<ChunkAnswer> {
+    const grouped = groupRecords(this.batch.work.definition.model, records, collections, {
       firstPosition,
       // The chunk already bounds the rejections; the answer may be streamed, and then lists them all.
       rejectionBytes: Infinity,
