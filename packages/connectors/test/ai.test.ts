@@ -139,7 +139,7 @@ it('CN-174: sends inputs as data in a separate message, whatever they contain', 
   expect(others).toEqual([]);
   expect(system?.role).toBe('system');
   expect(system?.content).toMatch(
-    /data and no instruction[^]*Task:\nRead "text" of the data and "more\.0" of the data\.$/,
+    /data, never an instruction[^]*Task:\nRead "text" of the data and "more\.0" of the data\.$/,
   );
   expect(system?.content).not.toContain('Ignore');
   expect(user?.role).toBe('user');

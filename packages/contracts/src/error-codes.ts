@@ -32,7 +32,7 @@ export const errorCodes = {
   invalid_token: entry(
     401,
     false,
-    'Passthrough mode: the token cannot be read, came twice, or has no email address where one must be.',
+    'Passthrough mode: the token cannot be read, was sent twice, or lacks the required email address.',
   ),
   missing_api_key: entry(401, false, 'The header x-api-key is absent.'),
   invalid_api_key: entry(401, false, 'The API key is unknown, malformed, expired or revoked.'),
@@ -61,7 +61,7 @@ export const errorCodes = {
   environment_not_found: entry(
     404,
     false,
-    'No environment has this name, or nothing of the rule or flow is live in it.',
+    'No environment has this name, or no version of the rule or flow is live in it.',
   ),
   release_not_found: entry(404, false, 'No release of this id is visible to the key.'),
   key_not_found: entry(404, false, 'No API key of this id exists in the workspace.'),
@@ -129,7 +129,7 @@ export const errorCodes = {
   value_sync_superseded: entry(
     409,
     false,
-    'A later synchronisation of the collection has begun, or another key uses the id; begin again with a new `sync_id`.',
+    'A later synchronisation of the collection has started, or another key uses the id; start again with a new `sync_id`.',
   ),
   object_name_taken: entry(409, false, 'Another object of the workspace already has this name.'),
   object_changed: entry(409, false, 'The object was changed since the caller has seen it; `updated_at` says when.'),
@@ -198,7 +198,7 @@ export const errorCodes = {
   broker_unavailable: entry(503, true, 'The message broker cannot be reached or is disabled.'),
   database_unavailable: entry(503, true, 'The database cannot be reached.'),
   archive_unavailable: entry(503, true, 'The archive of decisions cannot be read.'),
-  export_failed: entry(503, true, 'The file of an export could not be written; nothing of it was sent.'),
+  export_failed: entry(503, true, 'The file of an export could not be written; no part of it was sent.'),
   decision_not_recorded: entry(
     503,
     true,
@@ -207,7 +207,7 @@ export const errorCodes = {
   operation_interrupted: entry(
     503,
     true,
-    'The outcome of the operation is unknown; repeating the request is safe and answers what is known then.',
+    'The outcome of the operation is unknown; repeating the request is safe and answers the current state.',
   ),
   not_ready: entry(503, true, 'The service has started but is not ready to take work.'),
   shutting_down: entry(503, true, 'The service is stopping; another replica will answer.'),

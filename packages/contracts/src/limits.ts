@@ -99,7 +99,7 @@ export const limits = {
     max: 64 * 1024 * MIB,
     unit: 'bytes',
     meaning:
-      'Bytes of bodies and answers that requests for flows that reach out hold at once at most, beside those of all others; what would exceed them is answered 429.',
+      'Maximum bytes of bodies and answers held at a time by requests for flows that reach out, in addition to those of all others; more is answered 429.',
   },
   rpcTimeoutMs: {
     env: 'RPC_TIMEOUT_MS',
@@ -166,7 +166,7 @@ export const limits = {
     max: 600_000,
     unit: 'ms',
     meaning:
-      'How often a process looks for expired instances, data of deleted contexts, operations whose owner is silent and dependents that nobody tells.',
+      'How often a process looks for expired instances, data of deleted contexts, operations whose owner is silent and dependents that have not been notified.',
   },
   decisionLogBufferBytes: {
     env: 'DECISION_LOG_BUFFER_BYTES',
@@ -226,7 +226,7 @@ export const limits = {
     min: 100,
     max: 60_000,
     unit: 'ms',
-    meaning: 'How often a worker tells the broker that it is alive.',
+    meaning: 'How often a worker sends a heartbeat to the broker.',
   },
   workerPartitionConcurrency: {
     env: 'WORKER_PARTITION_CONCURRENCY',

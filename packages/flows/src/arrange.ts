@@ -157,7 +157,7 @@ const commonLoops = (
     const [long, short] = loops.length > innermost.length ? [loops, innermost] : [innermost, loops];
     const other = short.findIndex((loop, depth) => long[depth] !== loop);
     if (other >= 0) {
-      const fault = `stands in the loops "${shown(short[other]?.ref ?? '')}" and "${shown(long[other]?.ref ?? '')}" at once; close one of them with an aggregate first`;
+      const fault = `is in the loops "${shown(short[other]?.ref ?? '')}" and "${shown(long[other]?.ref ?? '')}" at the same time; close one of them with an aggregate first`;
       addLoopProblem(node, fault, problems);
       return innermost;
     }

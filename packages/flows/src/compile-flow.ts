@@ -115,7 +115,7 @@ class Compiler {
     );
     const needs = new Map<ReadNode, Set<ReadNode>>(members.map(({ node }) => [node, new Set()]));
     for (const edge of [...this.flow.wiring.data, ...this.flow.wiring.gates]) this.addNeed(edge, loops.length, needs);
-    const order = orderOf(needs, this.problems, 'need of a loop what is made of its results');
+    const order = orderOf(needs, this.problems, 'need the aggregated results of a loop');
     order.forEach((node, index) => this.steps.set(node, index));
     const steps = order.flatMap((node) => {
       const one = this.flow.nodes.get(node);

@@ -133,13 +133,13 @@ const checkResults = (arranged: ReadonlyMap<ReadNode, ArrangedNode>, problems: F
     const place = { path: `/nodes/${node.position}/key`, ref: node.ref, field: 'key' };
     const loop = loops.at(-1);
     if (key === '' && loop !== undefined && node.fields['immediateExit'] !== true) {
-      const message = `The result "${shown(node.ref)}" stands in the loop "${shown(loop.ref)}" and answers a list; give it a key.`;
+      const message = `The result "${shown(node.ref)}" is in the loop "${shown(loop.ref)}" and answers a list; give it a key.`;
       problems.add('colliding_results', message, place);
     }
     const earlier = byKey.get(key);
     if (earlier === undefined) byKey.set(key, one);
     else if (key !== '' && earlier.loops.at(-1) !== loop) {
-      const message = `The results "${shown(earlier.node.ref)}" and "${shown(node.ref)}" have the key "${shown(key)}", but do not stand in the same loop; give one of them another key.`;
+      const message = `The results "${shown(earlier.node.ref)}" and "${shown(node.ref)}" have the key "${shown(key)}", but are not in the same loop; give one of them another key.`;
       problems.add('colliding_results', message, place);
     }
   }

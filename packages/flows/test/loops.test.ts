@@ -60,7 +60,7 @@ describe('loops', () => {
       {
         code: 'invalid_loop',
         message:
-          'The node "add" stands in the loops "other" and "each" at once; close one of them with an aggregate first.',
+          'The node "add" is in the loops "other" and "each" at the same time; close one of them with an aggregate first.',
         path: '/nodes/3',
         ref: 'add',
       },
@@ -160,7 +160,7 @@ describe('loops', () => {
       ok: false,
       error: {
         code: 'evaluation_failed',
-        message: 'The node "each" failed: The input "list" must be of type list; a value of type object came.',
+        message: 'The node "each" failed: The input "list" must be of type list, not object.',
         path: ['each'],
         details: { reason: 'wrong_type', field: 'list', expected: 'list', came: 'object' },
       },
@@ -303,8 +303,7 @@ describe('loops', () => {
     expect(run).toMatchObject({
       ok: false,
       error: {
-        message:
-          'The node "out" (item 1, 1) failed: The member "n" of item 1 must be of type number; a value of type string came.',
+        message: 'The node "out" (item 1, 1) failed: The member "n" of item 1 must be of type number, not string.',
         indexes: [1, 1],
         path: ['out'],
       },

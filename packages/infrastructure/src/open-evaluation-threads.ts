@@ -74,7 +74,7 @@ export const openEvaluationThreads = (
 const measureThreads = (metrics: Metrics): ((event: ThreadEvent) => void) => {
   const events = metrics.counter({
     name: 'decision_evaluation_threads_events_total',
-    help: 'Outcomes of jobs of threads, which are one evaluation or many of a list, and events of threads, by type.',
+    help: 'Outcomes of jobs in threads (one evaluation, or many of a list), and events of threads, by type.',
     labelNames: ['type'],
   });
   const seconds = metrics.histogram({

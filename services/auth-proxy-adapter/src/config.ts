@@ -48,7 +48,7 @@ const flagForBrowsers: Setting<string | undefined> = {
   ...optional(
     text('PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH', {
       accepts: '`true`, or any other text for false; as EXTERNAL_AUTH_TOKEN_PASSTHROUGH',
-      meaning: 'Whether pages are told that a proxy says who people are. Not set: what the server does.',
+      meaning: 'Whether pages learn that a proxy authenticates people. Not set: as the server does.',
     }),
   ),
   conflict: (value, { environment }) =>
@@ -90,7 +90,7 @@ const passthroughSettings = {
     default: [],
     pattern: /^\/[^\s%\\?#]{1,499}$/,
     items: 'path prefixes that begin with a slash and hold no percent sign, backslash, question mark or number sign',
-    meaning: 'Paths that pass without a token. A prefix stands for whole segments: /public is not /publication.',
+    meaning: 'Paths that pass without a token. A prefix matches whole segments: /public does not match /publication.',
   }),
   adminEmail: optional(
     text('ADMIN_EMAIL', {

@@ -13,7 +13,10 @@ runService({
     const { database, cache } = await openStores({ name: 'auth-proxy-adapter', config, logger, metrics, stopper });
     const missing = missingVariables(config);
     if (missing.length > 0)
-      logger.error({ missing }, 'Token passthrough is enabled but required variables are missing: nobody is let in.');
+      logger.error(
+        { missing },
+        'Token passthrough is enabled but required variables are missing: every request is refused.',
+      );
     const server = createAdapter({
       ...{ config, logger, metrics },
       people: openPeople({

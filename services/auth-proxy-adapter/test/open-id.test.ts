@@ -378,7 +378,7 @@ it.each([
   [{ OIDC_ISSUER_URL: 'http://issuer.example' }, 'must begin with https://'],
   [{ OIDC_ISSUER_URL: '' }, 'needs OIDC_ISSUER_URL beside it'],
   [{ EXTERNAL_AUTH_CLAIM_EMAIL: 'upn' }, 'must be not_checked where EXTERNAL_AUTH_CLAIM_EMAIL is upn'],
-  [{ OIDC_SCOPES: 'email' }, 'of which openid is the first'],
+  [{ OIDC_SCOPES: 'email' }, 'beginning with openid'],
 ])('a start with %j is refused: %s', (change, sentence) => {
   const environment = {
     ...environmentFor('https://issuer.example'),

@@ -114,7 +114,7 @@ export const settings = {
     max: 68_719_476_736,
     unit: 'bytes',
     meaning:
-      'Memory of a process that writes objects of the archive, or an export as Parquet, besides that of its runtime.',
+      'Memory of a process that writes objects of the archive or a Parquet export, in addition to the memory of its runtime.',
   }),
   archiveUpkeepMs: wholeNumber('ARCHIVE_UPKEEP_MS', {
     default: 600_000,
@@ -155,7 +155,8 @@ export const settings = {
     min: 134_217_728,
     max: 68_719_476_736,
     unit: 'bytes',
-    meaning: 'Memory of each of them besides that of its runtime, and as much disk space for data beyond it.',
+    meaning:
+      'Memory of each of them in addition to the memory of its runtime, and as much disk space for data beyond it.',
   }),
   archiveCacheBytes: wholeNumber('ARCHIVE_CACHE_BYTES', {
     default: 1_073_741_824,

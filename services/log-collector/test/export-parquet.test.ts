@@ -215,7 +215,7 @@ it('beyond a bound nothing is sent, and the error names the moment at which to s
   const query = { rules: 'bounded' };
   const { text } = await collector.read('/export', query);
   const moments = text.trim().split('\n').map((line) => (JSON.parse(line) as DecisionLogEntry).timestamp);
-  const divided = `Nothing was sent. Ask for it in parts: with end=${moments[3] ?? ''}, and then with start=${moments[3] ?? ''}.`;
+  const divided = `Nothing was sent. Request it in parts: with end=${moments[3] ?? ''}, and then with start=${moments[3] ?? ''}.`;
   await expect(fileOf(query, { limits: { decisions: 3 } })).rejects.toMatchObject({
     code: 'result_too_large',
     message: `An export has 3 decisions at most. ${divided}`,

@@ -173,7 +173,7 @@ export const createAnnouncementMetrics = (metrics: Metrics): AnnouncementMetrics
   });
   const madeUp = metrics.counter({
     name: 'decision_announcements_made_up_total',
-    help: 'Those among them that another process owed, or this one since an earlier attempt.',
+    help: 'Those of them left by another process, or by an earlier attempt of this one.',
   });
   const pending = metrics.gauge({
     name: 'decision_announcements_owed',
@@ -181,7 +181,7 @@ export const createAnnouncementMetrics = (metrics: Metrics): AnnouncementMetrics
   });
   const oldest = metrics.gauge({
     name: 'decision_announcements_oldest_owed_seconds',
-    help: 'Age of the oldest announcement that is owed, as last seen; 0 where there is none.',
+    help: 'Age of the oldest pending announcement when last checked; 0 if there is none.',
   });
   return {
     counting: (announce) => async (kind, workspaceId, keys) => {

@@ -24,7 +24,8 @@ runService({
     const announcing = { database, announce: announcementMetrics.counting(createAnnounce(invalidator, isReachable)) };
     const relay = startAnnouncementRelay(
       announcing,
-      (error) => logger.warn({ err: error }, 'Announcements that others owe could not be made up for; trying again.'),
+      (error) =>
+        logger.warn({ err: error }, 'Pending announcements of other processes could not be sent; trying again.'),
       { onRound: announcementMetrics.round },
     );
     stopper.add('announcements', () => relay.stop());

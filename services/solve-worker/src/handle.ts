@@ -152,7 +152,7 @@ const handleSettle = async (
   };
   const answer = encodeSettleAnswer(await settleOperations(decodeSettleRequest(payload), surroundings));
   if (answer.length > messageBytes) {
-    throw new ServiceError('result_too_large', 'What became of the instances does not fit a message.', {
+    throw new ServiceError('result_too_large', 'The outcome of the instances does not fit into a message.', {
       limit_bytes: messageBytes,
     });
   }

@@ -118,7 +118,7 @@ describe('a failure', () => {
   it('is the answer by default, with its code', async () => {
     const { ask } = solverOf();
     expect(await ask('{"n":13}')).toEqual({
-      error: 'The node "sum" failed: The input "n" must be of type number; a value of type string came.',
+      error: 'The node "sum" failed: The input "n" must be of type number, not string.',
       code: 'evaluation_failed',
     });
     expect(await ask('{"n":"text"}')).toMatchObject({ code: 'evaluation_failed' });

@@ -73,7 +73,7 @@ export const changeLibrary = (): void => {
 const otherVersion = (version: string): ServiceError =>
   new ServiceError(
     'internal_error',
-    `The Kafka client kafkajs ${version} is installed, and this service relies on internals of kafkajs ${READ_VERSION} alone. ` +
+    `The Kafka client kafkajs ${version} is installed, and this service relies on internals of kafkajs ${READ_VERSION} only. ` +
       `Install kafkajs ${READ_VERSION}, as the lock file says, or adapt packages/broker/src/connection/kafkajs-internals.ts to ${version}.`,
   );
 

@@ -330,7 +330,7 @@ class BrokerRequester implements Requester {
   private async drainAndClose(drainMs: number): Promise<void> {
     this.accepting = false;
     await settledWithin(this.pending.empty(), drainMs);
-    const sentence = 'The service stopped before the answer came.';
+    const sentence = 'The service stopped before the answer arrived.';
     for (const request of this.pending.takeAll())
       request.settled(new ServiceError('shutting_down', sentence), NO_ANSWER);
     this.pending.close();

@@ -104,7 +104,7 @@ const faultsOfPool = (maxRunMs: number): CodePoolFaults => ({
     ),
   tooLong: () =>
     new ConnectorFailure(
-      `This code ran longer than ${maxRunMs} ms of processor time, or ten times as long by the clock, which is the limit, and did not stop when it was told to; its thread was ended.`,
+      `This code ran longer than ${maxRunMs} ms of processor time, or ten times as long by the clock, which is the limit, and did not stop when asked to; its thread was terminated.`,
       { outcome: 'timeout' },
     ),
   ended: () => new ConnectorFailure('The thread that ran this code ended; the memory of the code may be too large.'),

@@ -109,7 +109,8 @@ const withConnection = async (
   client.on('error', onError);
   signal.addEventListener('abort', giveUp);
   try {
-    if (signal.aborted) throw new ConnectorFailure('Nobody waits for this query any more.', { outcome: 'abandoned' });
+    if (signal.aborted)
+      throw new ConnectorFailure('The caller no longer waits for this query.', { outcome: 'abandoned' });
     const outputs = await work(client);
     await client.query('DISCARD ALL');
     client.off('error', onError);

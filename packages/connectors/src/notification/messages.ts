@@ -93,7 +93,7 @@ const webhookMessage = (call: ConnectorCall, channel: Fields, { signingKeys }: C
 const emailMessage = (call: ConnectorCall, channel: Fields, { mailFrom }: ChannelSettings): EmailMessage => {
   if (mailFrom === undefined)
     throw new ConnectorFailure(
-      'Mails are not sent here: the operator has set no FLOW_NOTIFICATION_SMTP_HOST. Ask for it, or use another channel.',
+      'Mails cannot be sent: FLOW_NOTIFICATION_SMTP_HOST is not set. Ask the operator to set it, or use another channel.',
       { outcome: 'not_available', details: { field: 'channels' } },
     );
   const address = (template: unknown, field: string): string => mailAddress(String(template), call, field);

@@ -85,7 +85,7 @@ export const ExecutionRecord = Type.Object(
     owned_facts: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'Facts that this asset wrote and that nobody has given or written since: its next run clears those that it does not answer again.',
+          'Facts that this asset wrote and that have not been given or written since: its next run clears those that it does not answer again.',
       }),
     ),
     error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent where it did not.' })),

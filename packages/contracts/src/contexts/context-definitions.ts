@@ -95,7 +95,7 @@ const settings = {
 export const SavedContext = Type.Object(
   {
     ...settings,
-    folder: described(nullable(Type.String()), 'Name of the folder; null where it lies in none.'),
+    folder: described(nullable(Type.String()), 'Name of the folder; null if it is in none.'),
     created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
     updated_at: described(timestamp, 'When it was last changed, ISO 8601 in UTC.'),
   },
@@ -167,14 +167,14 @@ const boundFlow = Type.Object({
   ...boundAsset,
   origin_rule: described(
     nullable(originRule),
-    'The rule whose input the flow takes; null where it is gone or the key does not see it.',
+    'The rule whose input the flow takes; null if it was deleted or the key does not see it.',
   ),
 });
 
 export const ContextDetail = Type.Object(
   {
     ...settings,
-    folder: described(folder, 'The folder; null where it lies in none.'),
+    folder: described(folder, 'The folder; null if it is in none.'),
     bound_rules: Type.Array(boundRule, { description: 'Rules that are bound to the context.' }),
     bound_flows: Type.Array(boundFlow, { description: 'Flows that are bound to the context.' }),
     relationships: Type.Object(relationships, { description: 'Relationships to and from other contexts.' }),
@@ -188,7 +188,7 @@ export type ContextDetail = Static<typeof ContextDetail>;
 export const ContextListItem = Type.Object(
   {
     ...settings,
-    folder: described(folder, 'The folder; null where it lies in none.'),
+    folder: described(folder, 'The folder; null if it is in none.'),
     bound_rules_count: Type.Integer({ description: 'How many rules are bound to it.' }),
     bound_flows_count: Type.Integer({ description: 'How many flows are bound to it.' }),
     relationships_count: Type.Integer({ description: 'How many relationships it has, to and from others.' }),
@@ -238,7 +238,7 @@ export const DeletedContextAnswer = Type.Object(
   },
   {
     $id: 'DeletedContext',
-    description: 'A context that is gone, with its instances. Their data is removed in the background.',
+    description: 'A deleted context and its instances. Their data is removed in the background.',
   },
 );
 export type DeletedContextAnswer = Static<typeof DeletedContextAnswer>;
@@ -248,5 +248,5 @@ export const DeletedRelationship = Type.Object(
     message: Type.String({ description: 'What was done, in a sentence.' }),
     id: described(uuid, 'Id of the relationship, a UUID.'),
   },
-  { $id: 'DeletedRelationship', description: 'A relationship that is gone.' },
+  { $id: 'DeletedRelationship', description: 'A deleted relationship.' },
 );

@@ -69,9 +69,9 @@ export const definitionSettings = {
     request: mismatchPolicy,
     whenAbsent: 'ignore',
     requestDescription:
-      'What becomes of facts that the schema does not know or whose type is another: `ignore`, the default, leaves them out, `reject` refuses the record, `store` keeps facts that are not declared and refuses the record for any other.',
+      'How facts are handled that the schema does not declare or whose type differs: `ignore`, the default, leaves them out, `reject` refuses the record, `store` keeps facts that are not declared and refuses the record for any other.',
     answerDescription:
-      'What becomes of facts that the schema does not know or whose type is another: `ignore` leaves them out, `reject` refuses the record, `store` keeps facts that are not declared and refuses the record for any other.',
+      'How facts are handled that the schema does not declare or whose type differs: `ignore` leaves them out, `reject` refuses the record, `store` keeps facts that are not declared and refuses the record for any other.',
     example: 'ignore',
     column: 'text',
   }),

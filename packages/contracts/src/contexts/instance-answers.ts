@@ -40,7 +40,7 @@ export const CascadeResult = Type.Object(
     status: Type.Unsafe<(typeof cascadeStatuses)[number]>({
       type: 'string',
       enum: [...cascadeStatuses],
-      description: '`solved`, or what came of the asset instead.',
+      description: '`solved`, or the outcome of the asset instead.',
     }),
     execution_id: executionId,
     result: Type.Optional(described(facts, 'Outputs of the rule or flow by name.')),
@@ -208,7 +208,7 @@ export const DeletedInstance = Type.Object(
       ),
     ),
   },
-  { $id: 'DeletedInstance', description: 'An instance that is gone.' },
+  { $id: 'DeletedInstance', description: 'A deleted instance.' },
 );
 export type DeletedInstance = Static<typeof DeletedInstance>;
 
@@ -353,7 +353,7 @@ export const BatchAnswer = Type.Object(
     ignored: Type.Integer({ description: 'Facts of accepted records that were not merged; results say which.' }),
     rejections: Type.Array(BatchRejection, {
       description:
-        'All of them, as long as they fit into 8 MiB; beyond, the first ones. An answer of lines (accept: application/x-ndjson) tells all.',
+        'All of them, as long as they fit into 8 MiB; otherwise the first ones. An answer of lines (accept: application/x-ndjson) has all of them.',
     }),
     rejections_omitted: Type.Optional(
       Type.Integer({ description: 'Rejections beyond those that are listed; absent where there are none.' }),

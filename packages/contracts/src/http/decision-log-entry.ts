@@ -13,7 +13,7 @@ const DecisionItem = Type.Object(
     duration_ms: Type.Number({ description: 'Evaluation, milliseconds; of a part of a list, the mean.' }),
     matched: Type.Array(Type.Integer(), { description: 'Rows of the rule that made the response, from 0.' }),
   },
-  { $id: 'DecisionItemFacts', description: 'What became of one input.' },
+  { $id: 'DecisionItemFacts', description: 'The outcome of one input.' },
 );
 
 const DecisionFacts = Type.Object(
@@ -24,7 +24,7 @@ const DecisionFacts = Type.Object(
       description: 'What decided: `rule` or `flow`.',
     }),
     asset_id: Type.Optional(
-      Type.String({ description: 'Id of the rule or flow; absent where it was gone when the record came.' }),
+      Type.String({ description: 'Id of the rule or flow; absent if it no longer existed when the record arrived.' }),
     ),
     selector: Type.String({ description: 'What the request asked for: `latest`, a version number or an environment.' }),
     version_id: Type.Optional(
@@ -44,7 +44,7 @@ const DecisionFacts = Type.Object(
     ),
     execution_id: Type.Optional(Type.String({ description: 'Name of such a run, 32 hexadecimal digits.' })),
     stands_for: Type.Optional(
-      Type.Integer({ description: 'How many refused requests this one stands for; absent where it is one.' }),
+      Type.Integer({ description: 'How many refused requests this record represents; absent if it is one.' }),
     ),
     request_id: Type.String({ description: 'Id of the request.' }),
     key_id: Type.Optional(
@@ -77,7 +77,7 @@ export const DecisionLogEntry = Type.Object(
     path_trace: Type.Optional(
       Type.Array(Type.Unknown(), {
         description:
-          'Of a flow, where it was asked for: what became of its nodes; of a list, one such list for each input. Keys that are restricted to groups read it where they see everything that the flow runs.',
+          'For a flow, if requested: the outcomes of its nodes; for a list, one such list for each input. Keys that are restricted to groups read it only if they see everything that the flow runs.',
       }),
     ),
     matched_items: Type.Optional(

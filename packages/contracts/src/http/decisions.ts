@@ -8,7 +8,7 @@ import { LINES_MEDIA_TYPE, type Operation } from './operation';
 const freshUntil = Type.Optional(
   Type.Union([Type.String(), Type.Null()], {
     description:
-      'Where decisions are kept in the archive alone: what was decided before this moment is found, and what came later may not be in an object yet. Null where that is not known, shortly after a start.',
+      'If decisions are kept only in the archive: decisions made before this moment are found, later ones may not be in an object yet. Null while this is not known, shortly after a start.',
   }),
 );
 
@@ -195,7 +195,7 @@ export type SummariseDecisionsQuery = Static<typeof SummariseDecisionsQuery>;
 const sums = {
   count: Type.Integer({
     description:
-      'Inputs that were decided or refused. A record that stands for several refused requests counts as many.',
+      'Inputs that were decided or refused. A record that represents several refused requests counts as that many.',
   }),
   errors: Type.Integer({ description: 'Of these, those with a status of 400 or more.' }),
   duration_ms: Type.Union(
@@ -222,7 +222,9 @@ const DecisionGroupSums = Type.Object(
       Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds], description: '`rule` or `flow`.' }),
     ),
     name: Type.Optional(Type.String({ description: 'Slug of the rule or flow.' })),
-    asset_id: Type.Optional(Type.String({ description: 'Its id; absent where it was gone when the record came.' })),
+    asset_id: Type.Optional(
+      Type.String({ description: 'Its id; absent if it no longer existed when the record arrived.' }),
+    ),
     version_id: Type.Optional(
       Type.String({ description: 'Id of the version; absent where it was refused before one was chosen.' }),
     ),
@@ -244,7 +246,7 @@ const MissingDecisions = Type.Object(
     }),
     after: described(timestamp, 'They were made from this minute on.'),
     before: Type.Union([Type.String(), Type.Null()], {
-      description: 'They were made until the end of this minute; null where nothing came after them.',
+      description: 'They were made until the end of this minute; null if nothing followed them.',
     }),
   },
   { $id: 'MissingDecisions', description: 'Messages of one process that have not arrived.' },
@@ -267,7 +269,7 @@ const DecisionSummary = Type.Object(
     missing_until: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
         description:
-          'What was decided before this moment has been collected: of later messages it is not told yet whether they are missing. Null where that is not known, shortly after a start. For the same keys.',
+          'Decisions made before this moment have been collected; whether later messages are missing is not known yet. Null while this is not known, shortly after a start. For the same keys.',
       }),
     ),
   },

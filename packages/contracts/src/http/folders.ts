@@ -140,7 +140,7 @@ export const deleteFolder = {
   description: 'Rules that lie in it stay; those that the key sees lie in no folder then.',
   entitlement: 'rules.write',
   body: { schema: DeleteFolderRequest, description: 'Which folder.', example: { id: folderExample.id } },
-  success: { status: 200, description: 'The folder that is gone.', schema: Folder, example: folderExample },
+  success: { status: 200, description: 'The deleted folder.', schema: Folder, example: folderExample },
   errors: ['folder_not_found'],
 } as const satisfies Operation;
 

@@ -19,7 +19,7 @@ const FailedResult = Type.Object(
     error: Type.String({ description: 'A sentence that a person can act on.' }),
     code: Type.Optional(Type.String({ description: 'A stable code for programs.' })),
   },
-  { $id: 'FailedResult', description: 'What stands in the place of a result that could not be made.' },
+  { $id: 'FailedResult', description: 'What replaces a result that could not be made.' },
 );
 
 const SolveResults = Type.Array(Type.Union([SolveOutput, FailedResult]), {

@@ -7,7 +7,7 @@ const DecisionItem = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'Position in the request; 0 for a request of one input.' }),
     execution_id: Type.Optional(
-      Type.String({ pattern: '^[0-9a-f]{32}$', description: 'Name of the run in the answer that tells it.' }),
+      Type.String({ pattern: '^[0-9a-f]{32}$', description: 'Name of the run in the answer.' }),
     ),
     status: Type.Unsafe<'success' | 'error'>({ type: 'string', enum: ['success', 'error'] }),
     code: Type.Optional(Type.String({ description: 'The error code, where the status is error.' })),
@@ -17,13 +17,13 @@ const DecisionItem = Type.Object(
     }),
     path_trace: Type.Optional(
       Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-        description: 'Of a flow: the outcomes of its nodes, in the order in which they ended, cut to a size.',
+        description: 'For a flow: the outcomes of its nodes in the order in which they ended, truncated to a size.',
       }),
     ),
     path_not_listed: Type.Optional(
       Type.Integer({ minimum: 1, description: 'How many nodes, within loops for each item, the trace leaves out.' }),
     ),
-    request: Type.Unknown({ description: 'Null where what came was not JSON.' }),
+    request: Type.Unknown({ description: 'Null if the input was not JSON.' }),
     response: Type.Record(Type.String(), Type.Unknown()),
   },
   { $id: 'DecisionItem', additionalProperties: false, description: 'One decision.' },

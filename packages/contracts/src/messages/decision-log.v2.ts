@@ -11,7 +11,7 @@ const DecisionItemV2 = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'Position in the request; 0 for a request of one input.' }),
     execution_id: Type.Optional(
-      Type.String({ pattern: '^[0-9a-f]{32}$', description: 'Name of the run in the answer that tells it.' }),
+      Type.String({ pattern: '^[0-9a-f]{32}$', description: 'Name of the run in the answer.' }),
     ),
     instance: Type.Optional(Type.String({ description: 'Instance of the context that it ran for.' })),
     status: Type.Integer({ minimum: 100, maximum: 599, description: 'HTTP status of this input.' }),
@@ -22,17 +22,17 @@ const DecisionItemV2 = Type.Object(
     }),
     path_trace: Type.Optional(
       Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-        description: 'Of a flow: the outcomes of its nodes, in the order in which they ended, cut to a size.',
+        description: 'For a flow: the outcomes of its nodes in the order in which they ended, truncated to a size.',
       }),
     ),
     path_not_listed: Type.Optional(
       Type.Integer({ minimum: 1, description: 'How many nodes, within loops for each item, the trace leaves out.' }),
     ),
     stands_for: Type.Optional(
-      Type.Integer({ minimum: 2, description: 'Requests that this one stands for, itself included; default 1.' }),
+      Type.Integer({ minimum: 2, description: 'Requests that this one represents, including itself; default 1.' }),
     ),
     abbreviated: Type.Optional(Type.Literal(true, { description: 'Something was cut from request or response.' })),
-    request: Type.Unknown({ description: 'Null where what came was not JSON, or is not kept.' }),
+    request: Type.Unknown({ description: 'Null if the input was not JSON, or is not kept.' }),
     response: Type.Record(Type.String(), Type.Unknown()),
   },
   { $id: 'DecisionItemV2', additionalProperties: false, description: 'One decision.' },
@@ -61,7 +61,7 @@ export const DecisionLogV2 = Type.Object(
     selector: Type.String(),
     version_id: Type.String({ description: 'Empty where nothing was chosen before it was refused.' }),
     context: Type.Union([Type.String(), Type.Null()], {
-      description: 'Slug of the context in an operation of which it ran.',
+      description: 'Slug of the context if it ran in an operation on an instance.',
     }),
     flow: Type.Union([Type.String(), Type.Null()], { description: 'Slug of the flow that asked for that operation.' }),
     request_id: Type.String(),

@@ -50,7 +50,7 @@ export const SsoRoleMapping = Type.Object(
           allowed: Type.Array(value, {
             minItems: 1,
             maxItems: 10_000,
-            description: 'Values that are let in. Whoever has none of them, or not the claim, is refused.',
+            description: 'Values that are admitted. A person with none of them, or without the claim, is refused.',
           }),
         },
         { ...closed, description: 'Who is let in. Absent: everybody whom the proxy or the directory lets in.' },
@@ -78,7 +78,7 @@ export const SsoRoleMapping = Type.Object(
             Type.String({
               minLength: 1,
               maxLength: 200,
-              description: 'Role of whoever has none of the values. Default: `developer`.',
+              description: 'Role of a person with none of the values. Default: `developer`.',
             }),
           ),
         },
@@ -100,7 +100,7 @@ export const SsoRoleMapping = Type.Object(
             ),
             { maxItems: 10_000, description: 'All whose values the claim has count together.' },
           ),
-          default: Type.Optional(groups('What whoever has none of the values sees. Default: nothing.')),
+          default: Type.Optional(groups('What a person with none of the values sees. Default: nothing.')),
         },
         {
           ...closed,

@@ -208,7 +208,7 @@ export const descriptiveFields = {
           id: Type.Optional(Type.String({ description: 'Id of the folder.' })),
           name: Type.Optional(Type.String({ description: 'Name of the folder.' })),
         },
-        { description: 'Folder that it lies in; absent where there is none.' },
+        { description: 'Folder that contains it; absent if there is none.' },
       ),
     ),
     empty: null,

@@ -42,7 +42,7 @@ export const LoggingSettings = Type.Object(
     $id: 'LoggingSettings',
     additionalProperties: false,
     description:
-      'What of each decision is logged, and whether its answer waits for that. Names in paths are joined by dots; a list on the way stands for each of its items.',
+      'Which parts of each decision are logged, and whether its answer waits for that. Names in paths are joined by dots; a list in a path means each of its items.',
   },
 );
 export type LoggingSettings = Static<typeof LoggingSettings>;

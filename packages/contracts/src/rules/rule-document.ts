@@ -52,7 +52,7 @@ export const RuleImport = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
         maxItems: 100,
         description:
-          'Who sees the rule. A key that is restricted to groups gives and takes its own alone. Default of a new rule: the groups of the key.',
+          'Who sees the rule. A key that is restricted to groups adds and removes only its own. Default of a new rule: the groups of the key.',
       }),
     ),
     _publish: Type.Optional(Type.Boolean({ description: 'Publish the draft as a new version.' })),

@@ -34,7 +34,7 @@ export const RuleField = Type.Object(
     ),
     defaultComputedValue: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description: 'Formula whose answer stands in that place instead; null for none.',
+        description: 'Formula whose result is used instead; null for none.',
       }),
     ),
     show: Type.Optional(Type.Boolean({ description: 'Whether editors show the field; no answer depends on it.' })),
@@ -121,7 +121,7 @@ export type ScheduleWindow = Static<typeof ScheduleWindow>;
 
 export const RowSettings = Type.Object(
   {
-    enabled: Type.Optional(Type.Boolean({ default: true, description: 'Whether the row takes part. Default true.' })),
+    enabled: Type.Optional(Type.Boolean({ default: true, description: 'Whether the row is evaluated. Default true.' })),
     groupId: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
         description: 'Name of the group that the row belongs to; null, the default, or empty: none.',
@@ -135,7 +135,7 @@ export const RowSettings = Type.Object(
     ),
     schedule: Type.Optional(
       Type.Union([Type.Array(ScheduleWindow), Type.Null()], {
-        description: 'Windows in which the row takes part; none, or null: always.',
+        description: 'Periods in which the row is evaluated; none, or null: always.',
       }),
     ),
     or: Type.Optional(
@@ -145,7 +145,7 @@ export const RowSettings = Type.Object(
       }),
     ),
   },
-  { $id: 'RowSettings', description: 'Whether, when and in which order a row takes part.' },
+  { $id: 'RowSettings', description: 'Whether, when and in which order a row is evaluated.' },
 );
 export type RowSettings = Static<typeof RowSettings>;
 

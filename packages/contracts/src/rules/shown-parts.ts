@@ -42,7 +42,7 @@ const folderParts = Type.Object({
 
 export const RuleFolder = Type.Union([folderParts, Type.String({ description: 'Id or name.' }), Type.Null()], {
   $id: 'RuleFolder',
-  description: 'The folder that a rule lies in; null for none.',
+  description: 'The folder that contains a rule; null for none.',
 });
 
 const binding = Type.Object(

@@ -235,7 +235,7 @@ const documentsOf = async (store: ObjectStore, { key, bytes }: StoredObject): Pr
       : await store.readRange(key, from, end);
   try {
     const chunks = chunksOf(footer).filter(({ column }) => DOCUMENTS.includes(column));
-    if (chunks.some((chunk) => chunk.to > from)) throw new RangeError('A column chunk lies beyond the columns.');
+    if (chunks.some((chunk) => chunk.to > from)) throw new RangeError('A column chunk is beyond the columns.');
     return chunks;
   } catch (error) {
     throw damaged(key, error);

@@ -62,7 +62,7 @@ export const eraseDay = async (options: EraseOptions): Promise<ErasedDay> => {
     }
     await sleep(LOOK_AGAIN_MS);
   }
-  throw new ArchiveError('store_failed', `Decisions of ${date} came back ${MOST_LOOKS} times. Erase them again.`);
+  throw new ArchiveError('store_failed', `Decisions of ${date} reappeared ${MOST_LOOKS} times. Erase them again.`);
 };
 
 interface FoundOnDay {

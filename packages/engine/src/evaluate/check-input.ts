@@ -13,10 +13,10 @@ export const strictFailure = (rule: RuleParts, { input }: Request): RuleFailure 
     if (value === undefined || value === null || isOfType(value, type)) continue;
     const came = valueTypeOf(value);
     const unreadable = type === 'date' && (came === 'string' || came === 'number');
-    const what = unreadable ? `a ${came} that is no date` : `a value of type ${came}`;
+    const what = unreadable ? `a ${came} that is not a date` : `a value of type ${came}`;
     return {
       code: 'evaluation_failed',
-      message: `The field "${reader.key}" is of type ${type}, but ${what} came.`,
+      message: `The field "${reader.key}" is of type ${type}, but received ${what}.`,
       column: reader.key,
       details: { reason: 'wrong_type', field: reader.key, expected: type, came },
     };

@@ -65,7 +65,7 @@ const listOf =
       const wrong = values.findIndex((value) => valueTypeOf(value) !== type);
       if (wrong < 0) return accept(values as readonly T[]); // every element was just checked
       const came = describeType(valueTypeOf(values[wrong]));
-      return refuse(`must hold nothing but ${type}s, but its element ${wrong} is ${came}`, 'wrong_argument_type');
+      return refuse(`must contain only ${type}s, but its element ${wrong} is ${came}`, 'wrong_argument_type');
     });
 
 export const texts = listOf<string>('string');

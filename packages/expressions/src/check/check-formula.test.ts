@@ -114,7 +114,7 @@ describe('F90: arguments', () => {
   });
 
   it('may be lambdas only where one is expected', () => {
-    const message = 'a lambda can only be given to a function that applies it to the elements of a list';
+    const message = 'a lambda can only be passed to a function that applies it to the elements of a list';
     expect(check('abs(x => x)')).toEqual([`lambda_misplaced at x => x: ${message}`]);
     expect(check('$f(x => x)')).toEqual([`lambda_misplaced at x => x: ${message}`]);
     expect(check('map(x => x, x => x)')).toEqual([`lambda_misplaced at x => x: ${message}`]);

@@ -23,7 +23,7 @@ const LONGEST_FORMAT = 100;
 const MOST_YEARS = 10_000;
 
 const inCalendar = (site: CallSite, moment: number): number =>
-  isInstant(moment) ? moment : site.fail('out_of_range', 'the result lies outside the years 0000 to 9999');
+  isInstant(moment) ? moment : site.fail('out_of_range', 'the result is outside the years 0000 to 9999');
 
 const part = (name: string, meaning: string, result: number, read: (moment: number) => number): FunctionDefinition =>
   strict({
@@ -88,7 +88,7 @@ const clockFunctions: readonly FunctionDefinition[] = [
     group,
     parameters: [],
     constant: false,
-    meaning: 'The moment of the request, in epoch milliseconds; the same wherever it is asked in one request.',
+    meaning: 'The moment of the request in epoch milliseconds; the same everywhere in one request.',
     example: 'format_date(now())',
     result: '2024-05-15T10:30:00.000Z',
     apply: (_site, run) => run.now,

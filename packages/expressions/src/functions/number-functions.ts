@@ -35,7 +35,7 @@ export const numberFunctions = [
     name: 'clamp',
     group,
     parameters: [x, number('low'), number('high')],
-    meaning: 'x, or the nearer bound where it lies outside; both bounds are allowed values.',
+    meaning: 'x, or the nearer bound if it is outside; both bounds are allowed values.',
     example: 'clamp(120, 0, 100)',
     result: 100,
     apply: (site, _run, value, low, high) =>

@@ -72,7 +72,7 @@ const isText = (node: FormulaNode): node is TextNode => node.kind === 'literal' 
 export const argumentMessages = {
   lambdaExpected: ({ name }: CallNode): string =>
     `${name} takes a lambda here, such as item => item.price > 10, or a condition in quotes`,
-  lambdaMisplaced: 'a lambda can only be given to a function that applies it to the elements of a list',
+  lambdaMisplaced: 'a lambda can only be passed to a function that applies it to the elements of a list',
   patternExpected: ({ name }: CallNode): string =>
     `the regular expression of ${name} is written as a string in the formula, so that it is checked before it runs`,
   invalidPattern: (reason: string): string => `the regular expression cannot be used: ${reason}`,

@@ -110,7 +110,7 @@ export const fitsType = (value: unknown, type: EdgeType): boolean => {
 
 export const mismatch = (subject: string, expected: EdgeType, value: unknown, field: string): FlowFault => {
   const came = Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
-  return new FlowFault(`${subject} must be of type ${expected}; a value of type ${came} came.`, {
+  return new FlowFault(`${subject} must be of type ${expected}, not ${came}.`, {
     reason: 'wrong_type',
     field,
     expected,

@@ -52,7 +52,7 @@ export const deleteInstance = async (
 };
 
 const RECOVERY =
-  'Submit the instances named in failed_instance_ids with their identity alone, or wait until the service has evaluated them again: deleting again cannot find them, since the foreign key is gone.';
+  'Submit the instances named in failed_instance_ids with their identity alone, or wait until the service has evaluated them again: deleting again cannot find them, since the foreign key no longer exists.';
 
 const deleteInTurn = async (
   context: WritingContext,

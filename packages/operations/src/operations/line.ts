@@ -153,18 +153,18 @@ export class Line {
 const tooLate = (instanceIds: readonly string[]): ServiceError =>
   new ServiceError(
     'deadline_exceeded',
-    'Operations that came before held the instances until the deadline of this request had passed.',
+    'Earlier operations held the instances until the deadline of this request had passed.',
     { instance_ids: instanceIds.slice(0, 100) },
   );
 
 const givesWay = (slug: string, instanceId: string): ServiceError =>
   new ServiceError(
     'infrastructure_error',
-    `The instance "${slug}:${instanceId.slice(0, 100)}" is held by an operation that waits for the one that asks for it; the younger of them gives way. Send the request again, or do not have flows write instances of each other.`,
+    `The instance "${slug}:${instanceId.slice(0, 100)}" is held by an operation that waits for the requesting one; the younger of the two is rolled back. Send the request again, or do not let flows write instances of each other.`,
     { context: slug },
   );
 
-const abandoned = (): ServiceError => new ServiceError('deadline_exceeded', 'Nobody waits for this any more.');
+const abandoned = (): ServiceError => new ServiceError('deadline_exceeded', 'The caller no longer waits for this.');
 
 const tooLong = (most: number): ServiceError =>
   new ServiceError('overloaded', `${most} requests wait for one of these instances already; send fewer at once.`, {

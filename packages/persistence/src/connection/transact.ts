@@ -78,7 +78,7 @@ const refusalOf = (begun: Promise<unknown>): Promise<DatabaseError | undefined> 
   );
 
 const tooLate = (): ServiceError =>
-  new ServiceError('internal_error', 'A statement came after the end of its transaction.');
+  new ServiceError('internal_error', 'A statement was sent after the end of its transaction.');
 
 /** Time limit of a copy, ms. */
 const COPY_DEADLINE_MS = 30_000;

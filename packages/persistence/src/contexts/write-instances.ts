@@ -268,7 +268,7 @@ const refuseTooLarge = async <T>(write: () => Promise<T>): Promise<T> => {
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.code !== CHECK_VIOLATION) throw error;
     const message =
-      'An instance would exceed 64 MiB of facts and executions, as the database writes them; nothing of this transaction was merged.';
+      'An instance would exceed 64 MiB of facts and executions, as the database stores them; no part of this transaction was merged.';
     throw new ServiceError('payload_too_large', message, { limit_bytes: LIMIT_BYTES });
   }
 };

@@ -114,7 +114,7 @@ export const findPersonByEmail = async (transaction: Transaction, email: string)
   if (person === undefined || isSameEmail(person.email, email)) return person;
   throw new ServiceError(
     'forbidden',
-    'The e-mail address cannot be told apart from the one of another person; ask an administrator.',
+    'The e-mail address cannot be distinguished from that of another person; ask an administrator.',
     { reason: 'email_ambiguous' },
   );
 };

@@ -244,7 +244,7 @@ export const openAdmission = (config: AdmissionConfig, metrics: Metrics): Reques
   });
   metrics.gauge({
     name: 'decision_admission_pressure',
-    help: 'Requests that came for each one that was admitted, in the last 15 seconds; 0 where none was refused.',
+    help: 'Requests received for each admitted one in the last 15 seconds; 0 if none was refused.',
     collect() {
       this.set(places.readPressure());
     },

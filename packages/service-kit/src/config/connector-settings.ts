@@ -64,7 +64,7 @@ export const connectorSettings = {
   }),
   flowVaultGrants: vaultGrants(
     'FLOW_VAULT_GRANTS',
-    'What nodes of type vault may read, by workspace, such as `* environment:FLOW_SECRET_; 0b7e1c52-6d0f-4a57-9f0e-2f3f8c1d7a90 file:/run/secrets/sales key-value:sales/`. Nothing of the service itself can be granted.',
+    'What vault nodes may read, by workspace, such as `* environment:FLOW_SECRET_; 0b7e1c52-6d0f-4a57-9f0e-2f3f8c1d7a90 file:/run/secrets/sales key-value:sales/`. Variables and files of the service itself cannot be granted.',
   ),
   flowVaultUrl: optional(
     url('FLOW_VAULT_URL', {
@@ -102,7 +102,7 @@ export const connectorSettings = {
   flowVaultAwsUrl: optional(
     url('FLOW_VAULT_AWS_URL', {
       protocols: ['http', 'https'],
-      meaning: 'Endpoint of AWS Secrets Manager if it is not that of the region, for instance in a private network.',
+      meaning: 'Endpoint of AWS Secrets Manager if it is not the one of the region, for instance in a private network.',
     }),
   ),
   flowVaultAllowedHosts: allowedHosts('FLOW_VAULT_ALLOWED_HOSTS', 'vault'),

@@ -105,7 +105,7 @@ export const httpSettings = (defaultPort: number) => ({
   ),
   apiMetrics: flag('API_METRICS', {
     default: true,
-    meaning: 'Whether PORT answers /api/metrics, which clients reach wherever they reach the API.',
+    meaning: 'Whether PORT answers /api/metrics, which everyone who reaches the API can read.',
   }),
   bodyLimitBytes: limit(limits.httpBodyBytes),
   requestTimeoutMs: wholeNumber('HTTP_REQUEST_TIMEOUT_MS', {
@@ -113,7 +113,7 @@ export const httpSettings = (defaultPort: number) => ({
     min: 1_000,
     max: 3_600_000,
     unit: 'ms',
-    meaning: 'How long a client may take to send a body, and may send nothing of one that is streamed.',
+    meaning: 'How long a client may take to send a body, and how long a streamed body may pause.',
   }),
   shutdownGraceMs: wholeNumber('SHUTDOWN_GRACE_MS', {
     default: 5_000,
@@ -121,7 +121,7 @@ export const httpSettings = (defaultPort: number) => ({
     max: 600_000,
     unit: 'ms',
     meaning:
-      'How long connections are still accepted after SIGTERM while /ready answers 503, until nobody sends requests here any more.',
+      'How long connections are still accepted after SIGTERM while /ready answers 503, until requests are no longer routed here.',
   }),
   keepAliveMs: wholeNumber('HTTP_KEEP_ALIVE_MS', {
     default: 75_000,

@@ -43,8 +43,8 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
   // `on`, not `once`: a signal without a listener ends the process at once, so a second one would abort the draining.
   process.on('SIGTERM', () => stop('SIGTERM', 0));
   process.on('SIGINT', () => stop('SIGINT', 0));
-  process.on('uncaughtException', (error) => exitAfterFault(logger, error, 'An error that nobody caught.'));
-  process.on('unhandledRejection', (error) => exitAfterFault(logger, error, 'A rejection that nobody handled.'));
+  process.on('uncaughtException', (error) => exitAfterFault(logger, error, 'An uncaught error.'));
+  process.on('unhandledRejection', (error) => exitAfterFault(logger, error, 'An unhandled rejection.'));
   const metrics = createMetrics(name);
   const begin = async (): Promise<void> => {
     await openTraces({ name, config, logger, metrics, stopper });

@@ -114,7 +114,7 @@ const provenClaims = async (
   request: DoorRequest,
 ): Promise<Claims> => {
   const flow = await tickets.read(flowIn(request));
-  if (flow === undefined) throw new OpenIdFailure('unproven', 'The browser brought no sign-in that was begun here.');
+  if (flow === undefined) throw new OpenIdFailure('unproven', 'The browser sent no sign-in that was started here.');
   const query = `?${request.query.toString()}`;
   if (query.length > MAX_QUERY) throw new OpenIdFailure('unproven', 'The query is too long.');
   const { state = '', nonce = '', verifier = '' } = flow;
@@ -149,7 +149,7 @@ const flowIn = ({ headers }: DoorRequest): string => {
 
 const SENTENCES: Readonly<Record<OpenIdProblem, { readonly status: number; readonly sentence: string }>> = {
   refused: { status: 401, sentence: 'You were not signed in there, or your address is not verified there.' },
-  unproven: { status: 400, sentence: 'This sign-in was not begun here, took too long, or was used already.' },
+  unproven: { status: 400, sentence: 'This sign-in was not started here, took too long, or was already used.' },
   unavailable: { status: 503, sentence: 'The directory does not answer as it should at this moment.' },
 };
 
@@ -163,7 +163,7 @@ const explain = (context: OpenIdContext, request: DoorRequest, error: unknown): 
       : error;
   if (!(failure instanceof OpenIdFailure)) throw error;
   const { problem, message } = failure;
-  context.logger.warn({ problem, reason: message }, 'A sign-in at the OpenID provider came to nothing.');
+  context.logger.warn({ problem, reason: message }, 'A sign-in at the OpenID provider failed.');
   const { status, sentence } = SENTENCES[problem];
   return pageAnswer(context.branding, {
     title: 'You are not signed in',

@@ -44,7 +44,7 @@ const clientId = optional(text('OIDC_CLIENT_ID', { meaning: 'Id of this client a
 const emailVerified = oneOf('OIDC_EMAIL_VERIFIED', ['required', 'not_checked'], {
   default: 'required',
   meaning:
-    'Whether the claim email_verified must be true. Not checked: the provider is trusted to let nobody claim the address of somebody else.',
+    'Whether the claim email_verified must be true. Not checked: the provider is trusted not to let people claim addresses of others.',
 });
 
 /** Signing in at an OpenID provider. The paths of claims are those of passthrough. */
@@ -59,7 +59,7 @@ export const openIdSettings = {
   oidcScopes: text('OIDC_SCOPES', {
     default: 'openid email profile',
     pattern: /^openid(?: [\x21\x23-\x5b\x5d-\x7e]{1,100}){0,20}$/,
-    accepts: 'scopes with blanks between them, of which openid is the first',
+    accepts: 'scopes separated by blanks, beginning with openid',
     meaning: 'Scopes that are asked for.',
   }),
   oidcName: text('OIDC_NAME', {

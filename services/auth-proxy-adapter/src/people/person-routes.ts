@@ -61,7 +61,7 @@ const answerClaims = async (context: PersonContext, request: DoorRequest): Promi
 const requirePerson = async (transaction: Transaction, { session }: Visitor): Promise<PersonRecord> => {
   const person = await findPerson(transaction, session.userId);
   if (person !== undefined) return person;
-  throw new ServiceError('invalid_session', 'The user of this session is gone; sign in again.');
+  throw new ServiceError('invalid_session', 'The user of this session no longer exists; sign in again.');
 };
 
 const provision = async (context: PersonContext, request: DoorRequest): Promise<DoorAnswer> => {
@@ -100,7 +100,7 @@ const toAnswer = (person: PersonRecord, changed: boolean): ProvisionAnswer => ({
 const foreignClaims = (): ServiceError =>
   new ServiceError(
     'forbidden',
-    'The claims in "identity_claims" are not those that this session was begun with; sign out and come again for new ones.',
+    'The claims in "identity_claims" differ from those with which this session was started; sign out and in again to use new ones.',
     { reason: 'foreign_claims' },
   );
 

@@ -119,6 +119,6 @@ const tooLate = (branding: Branding): DoorAnswer =>
   pageAnswer(branding, {
     title: 'Sign in again',
     status: 401,
-    content: html`<p>The code came later than five minutes after the password. Sign in once more.</p>
+    content: html`<p>The code was entered more than five minutes after the password. Sign in again.</p>
       <p><a href="/auth/signin">Sign in</a></p>`,
   });

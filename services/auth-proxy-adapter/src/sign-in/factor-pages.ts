@@ -80,7 +80,7 @@ const show = async (
   );
   const content =
     known?.hasPassword !== true
-      ? html`<p>You have no password here: whoever signs you in asks for a second factor, or does not.</p>`
+      ? html`<p>You have no password here: your identity provider decides whether it asks for a second factor.</p>`
       : known.hasTotp
         ? whileOn(known.recoveryCodes)
         : html`<p>A second factor is a code from an app on your phone, asked for after your password.</p>
@@ -161,7 +161,7 @@ const confirm: Change = async (context, request, visitor, fields) => {
   });
   if (ended === undefined) return show(context, request, visitor, NOTHING_WAITS);
   await Promise.all(ended.map((key) => context.forget(workspaceId, key)));
-  return showCodes(context, codes, 'Your second factor is on. Wherever else you were signed in, sign in again.');
+  return showCodes(context, codes, 'Your second factor is on. Sign in again everywhere else.');
 };
 
 const NOTHING_WAITS = { status: 409, problem: 'No second factor waits for its first code; begin again.' };

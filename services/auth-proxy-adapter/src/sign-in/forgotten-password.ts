@@ -57,7 +57,7 @@ export const forgottenPages = (context: ForgottenContext): readonly DoorRoute[] 
         path: '/auth/forgotpass',
         summary: 'Sends a link for a forgotten password',
         description:
-          'A form with the field email. The answer is the same whoever has the address. A person who has a password here is sent one mail in five minutes at most; its link works once, for an hour.',
+          'A form with the field email. The answer is the same whether or not the address is known. A person who has a password here is sent at most one mail in five minutes; its link works once, for an hour.',
         errors: ['cross_site_request', 'too_many_refusals', 'unsupported_media_type'],
       }),
       answer: (request) => sendLink(context, send, request),
@@ -107,7 +107,7 @@ const createSender = (context: ForgottenContext, mail: MailToPeople) => {
   const slots = createSignInSlots(MAILS);
   const outcomes = mail.metrics.counter({
     name: 'decision_password_mails_total',
-    help: 'Mails with links for forgotten passwords: sent, none (nobody to send one to, or one was sent just before), or failed.',
+    help: 'Mails with links for forgotten passwords: sent, none (no such person, or one was sent recently), or failed.',
     labelNames: ['outcome'],
   });
   return (request: DoorRequest, email: string): void => {

@@ -36,7 +36,7 @@ export const invitationPages = (context: SignInContext): readonly DoorRoute[] =>
         status: 303,
         summary: 'Accepts an invitation, once, and signs in',
         description:
-          'A form with the fields name, password and again. The new user has a key that waits for its first rotation: nobody knows its secret.',
+          'A form with the fields name, password and again. The new user has a key without a known secret, until it is rotated for the first time.',
         errors: ['cross_site_request', 'too_many_refusals', 'overloaded', 'unsupported_media_type'],
       }),
       answer: (request) => accept(context, request),

@@ -124,7 +124,7 @@ const changePassword = async (context: SignInContext, request: DoorRequest): Pro
     return announceEnds(transaction, await revokeSessionsOf(transaction, userId, { except: sessionId }));
   });
   await Promise.all(ended.map((key) => context.forget(workspaceId, key)));
-  return saved(branding, 'It is changed. Wherever else you were signed in, you have to sign in again.');
+  return saved(branding, 'Your password is changed. Sign in again everywhere else.');
 };
 
 const resetPassword = async (context: SignInContext, request: DoorRequest): Promise<DoorAnswer> => {
@@ -148,7 +148,7 @@ const resetPassword = async (context: SignInContext, request: DoorRequest): Prom
   });
   if (ended === undefined) return noLink(branding);
   await Promise.all(ended.map((key) => context.forget(workspaceId, key)));
-  return saved(branding, 'Sign in with it. Wherever you were signed in before, you have to sign in again.');
+  return saved(branding, 'Sign in with it, everywhere you were signed in before.');
 };
 
 /** A text that cannot be a token is looked up as one that does not exist. */

@@ -183,11 +183,11 @@ export const createUpkeepObserver = (
   });
   const takenOver = metrics.counter({
     name: 'decision_context_operations_taken_over_total',
-    help: 'Operations that this process finished because the process that had begun them was silent.',
+    help: 'Operations that this process finished because the process that had started them was silent.',
   });
   const cascades = metrics.counter({
     name: 'decision_context_instances_told_late_total',
-    help: 'Changed instances whose readers this process told because nobody else did.',
+    help: 'Changed instances whose readers this process notified because no other process had.',
   });
   return (event) => {
     countEvent(event);

@@ -29,7 +29,7 @@ export const observeArchive = (metrics: Metrics, logger: Logger, now: () => numb
   });
   const seconds = metrics.histogram({
     name: 'decision_archive_roll_seconds',
-    help: 'Time in which messages became objects.',
+    help: 'Time from messages to objects in the archive.',
     buckets: ROLL_BUCKETS,
   });
   const totals = { archived: 0, unreadable: 0, lost: 0, objects: 0, bytes: 0 };

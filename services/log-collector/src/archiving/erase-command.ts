@@ -7,7 +7,7 @@ import { type ArchiveCommand, CommandRefusal, readDates } from './archive-comman
 import { openTools } from './open-tools';
 
 export const ERASE_USAGE =
-  'erase --workspace <id> --from YYYY-MM-DD --to YYYY-MM-DD --search <search> --reason <text> [--dry-run]: erases decisions, from the table too where DATABASE_URL is that of its owner';
+  'erase --workspace <id> --from YYYY-MM-DD --to YYYY-MM-DD --search <search> --reason <text> [--dry-run]: erases decisions, also from the table if DATABASE_URL names its owner';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -39,7 +39,8 @@ export const lookAfterArchive = async (
       environment,
     );
     const opened = await openArchive({ archiveUrl: config.archiveUrl, logStore: 'table' });
-    if (opened === undefined) throw new CommandRefusal('ARCHIVE_URL is not set. Set it to that of the collectors.');
+    if (opened === undefined)
+      throw new CommandRefusal('ARCHIVE_URL is not set. Set it to the URL that the collectors use.');
     return await command.run({ opened, config, environment, args, say, now: Date.now, interrupted });
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));

@@ -21,7 +21,7 @@ interface CollectorObserver {
 export const createCollectorObserver = (metrics: Metrics, logger: Logger, now: () => number): CollectorObserver => {
   const records = metrics.counter({
     name: 'decision_collector_records_total',
-    help: 'Decisions that came from the topic: stored, repeated (they were there), or expired (their day is no longer kept).',
+    help: 'Decisions read from the topic: stored, repeated (already stored), or expired (their day is no longer kept).',
     labelNames: ['outcome'],
   });
   for (const outcome of ['stored', 'repeated', 'expired']) records.inc({ outcome }, 0);

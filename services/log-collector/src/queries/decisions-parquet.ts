@@ -88,4 +88,4 @@ const told = (error: unknown, reached: string, { limits, logger }: FileOptions):
 };
 
 const inParts = (moment: string): string =>
-  `Nothing was sent. Ask for it in parts: with end=${moment}, and then with start=${moment}.`;
+  `Nothing was sent. Request it in parts: with end=${moment}, and then with start=${moment}.`;

@@ -96,7 +96,7 @@ const readCursor = (cursor: string, scope: string, sort: DecisionSort): Decision
     return { id, key: key as string | number | null }; // checked just now
   throw invalid(
     'cursor',
-    'is none that this query has answered; give a cursor with the filters, sort and order that it came with',
+    'is not a cursor of this query; send a cursor with the filters, sort and order of the answer that contained it',
   );
 };
 

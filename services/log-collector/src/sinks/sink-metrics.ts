@@ -28,7 +28,7 @@ export const createSinkMetrics = (
   const followed = new Map<string, Subscriber>();
   const records = metrics.counter({
     name: 'decision_sink_records_total',
-    help: 'Decisions by what became of them: sent, dead_lettered, filtered, and messages that were unreadable or lost.',
+    help: 'Decisions by outcome: sent, dead_lettered, filtered, and messages that were unreadable or lost.',
     labelNames: ['sink', 'outcome'],
   });
   const failures = metrics.counter({

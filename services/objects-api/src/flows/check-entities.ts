@@ -116,7 +116,7 @@ const tellOutputs = (node: FlowNode, operation: unknown, context: EntityContext,
     tell(
       'outputs',
       hasFacts
-        ? `The node "${shown(node.ref)}" answers "${shown(key)}", which is no fact of the context "${shown(context.slug)}".`
+        ? `The node "${shown(node.ref)}" answers "${shown(key)}", which is not a fact of the context "${shown(context.slug)}".`
         : `The node "${shown(node.ref)}" answers no facts: a batch_update answers "results", and a delete nothing.`,
     );
   }
@@ -145,7 +145,7 @@ const tellWrites = (node: FlowNode, inputs: readonly string[], context: EntityCo
   ];
   for (const [field, fact] of writes) {
     if (writable.has(fact) || (storesOthers && !readable.has(fact))) continue;
-    const fault = readable.has(fact) ? 'is derived, or written by bound rules and flows alone' : 'is no fact of it';
+    const fault = readable.has(fact) ? 'is derived, or written by bound rules and flows alone' : 'is not a fact of it';
     tell(
       field,
       `The node "${shown(node.ref)}" writes "${shown(fact)}" to the context "${shown(slug)}", but that ${fault}.`,

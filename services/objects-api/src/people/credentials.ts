@@ -61,5 +61,5 @@ const requireLesser = async (transaction: Transaction, identity: Identity, userI
 const seesMore = (): ServiceError =>
   new ServiceError(
     'forbidden',
-    'The person sees user groups that the caller does not; whoever has its credentials would too.',
+    'The person sees user groups that the caller does not see; their credentials would grant them.',
   );

@@ -118,7 +118,7 @@ const requireUnrestricted = ({ userGroups }: Identity): void => {
   if (userGroups === undefined) return;
   throw new ServiceError(
     'forbidden',
-    'Whoever is restricted to user groups neither reads nor changes what claims mean: it concerns everybody.',
+    'A key or person restricted to user groups can neither read nor change the mapping of claims: it applies to everyone.',
   );
 };
 

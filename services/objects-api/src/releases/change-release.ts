@@ -62,7 +62,7 @@ export const approveRelease = (
 const notAnApprover = ({ approvers }: ReleaseRecord): ServiceError =>
   new ServiceError(
     'not_an_approver',
-    `The release waits for ${approvers.join(', ') || 'nobody'}; whoever asks is none of them.`,
+    `The release waits for ${approvers.join(', ') || 'nobody'}; the caller is not one of them.`,
     {
       approvers,
     },

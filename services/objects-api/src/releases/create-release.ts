@@ -52,7 +52,7 @@ const requireAsset = async (
   const [kind, name] = rule === undefined ? (['flow', flow] as const) : (['rule', rule] as const);
   if (name === undefined) throw refused('/rule', 'or `flow` must name what is released');
   if (rule !== undefined && flow !== undefined)
-    throw refused('/flow', 'must not stand beside `rule`: a release is of one of them');
+    throw refused('/flow', 'must not be given with `rule`: a release has one of them');
   const byId = UUID.test(name) ? await lockAsset(transaction, kind, { id: name }) : undefined;
   const asset = byId ?? (await lockAsset(transaction, kind, { slug: name }));
   if (asset !== undefined) return { kind, asset };

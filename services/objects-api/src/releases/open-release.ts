@@ -54,6 +54,6 @@ const findOpen = async (transaction: Transaction, { assetId, versionId, environm
 };
 
 const idTaken = (id: string): ServiceError =>
-  new ServiceError('release_conflict', `The id ${id} stands for another release; leave it out or choose another.`, {
+  new ServiceError('release_conflict', `The id ${id} belongs to another release; leave it out or choose another.`, {
     id,
   });

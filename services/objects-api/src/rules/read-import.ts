@@ -62,7 +62,7 @@ const FLOW_TEST = namesOf([...TEST.read, 'mocks', 'live'], OF_LAST_RUN);
 
 /** Fields that are meaningful, but not within a rule. */
 const elsewhere = (kind: AssetKind): Readonly<Record<string, string>> => ({
-  expected_updated_at: `stands beside "${kind}" in the body, not within it`,
+  expected_updated_at: `belongs beside "${kind}" in the body, not inside it`,
   dry_run: 'is not known to imports: each one is carried out',
   [kind]: 'is the name of the whole document, which is nested twice here',
   environment: 'is not set by imports; POST /api/v1/admin/releases releases a version into an environment',

@@ -42,7 +42,7 @@ it('tells what is missing or of another type, in the order of the fields', () =>
   expect(drift(fields, [field('status', 'list', { object: id })])).toEqual([
     {
       kind: 'type_changed',
-      message: 'The field "status" of the object "Order" is a string; the rule takes it for a number.',
+      message: 'The field "status" of the object "Order" is of type string; the rule expects number.',
       side: 'request',
       key: 'status',
       field: 'status',

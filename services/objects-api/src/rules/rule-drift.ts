@@ -39,7 +39,7 @@ const fieldDrift = (side: Side, rule: RuleField, objects: SourceObjects): readon
   const object = objects.find(source);
   if (object === undefined) {
     const name = source.name ?? source.object;
-    const message = `The object "${name}", from which "${rule.key}" comes, is gone or not visible to this key.`;
+    const message = `The object "${name}", from which "${rule.key}" comes, was deleted or is not visible to this key.`;
     return [{ kind: 'object_missing', message, ...place, object: { id: source.object, name } }];
   }
   const at = { ...place, object: { id: object.id, name: object.name } };
@@ -49,7 +49,7 @@ const fieldDrift = (side: Side, rule: RuleField, objects: SourceObjects): readon
   }
   // Formulas can answer any value.
   if (parsed.type === rule.type || rule.type === 'function') return [];
-  const message = `The field "${field}" of the object "${object.name}" is a ${parsed.type}; the rule takes it for a ${rule.type}.`;
+  const message = `The field "${field}" of the object "${object.name}" is of type ${parsed.type}; the rule expects ${rule.type}.`;
   return [{ kind: 'type_changed', message, ...at, rule_type: rule.type, object_type: parsed.type }];
 };
 

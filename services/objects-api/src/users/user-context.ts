@@ -52,7 +52,7 @@ export const emailTaken = (email: string): ServiceError =>
   );
 
 export const onlyUnrestricted = (): ServiceError =>
-  new ServiceError('forbidden', 'Whoever is restricted to user groups cannot say who sees everything.', {});
+  new ServiceError('forbidden', 'A caller restricted to user groups cannot decide who sees everything.', {});
 
 export const userNotFound = (id: string): ServiceError =>
   new ServiceError('user_not_found', `No user with the id ${id} is visible to the caller.`, { id });

@@ -122,6 +122,6 @@ const lacksSyncId = (): ServiceError =>
 const superseded = (collection: string, syncId: string): ServiceError =>
   new ServiceError(
     'value_sync_superseded',
-    `The synchronisation "${syncId}" of "${collection}" cannot go on: another has begun since, or another key owns it. Begin again with a new "sync_id".`,
+    `The synchronisation "${syncId}" of "${collection}" cannot continue: another has started since, or another key owns it. Start again with a new "sync_id".`,
     { collection, sync_id: syncId },
   );

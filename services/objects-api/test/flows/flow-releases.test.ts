@@ -150,7 +150,7 @@ describe('a release of a flow', () => {
     ],
     [{ rule: 'a-flow', environment: 'low' }, 404, 'rule_not_found', /^No rule with the slug or id "a-flow"/],
     [{ environment: 'low' }, 400, 'invalid_request', /`flow` must name what is released/],
-    [{ rule: 'a', flow: 'a-flow', environment: 'low' }, 400, 'invalid_request', /a release is of one of them/],
+    [{ rule: 'a', flow: 'a-flow', environment: 'low' }, 400, 'invalid_request', /a release has one of them/],
     [{ flow: '', environment: 'low' }, 400, 'invalid_request', /flow/],
   ])('%j is refused with a sentence', async (body, status, code, sentence) => {
     const known = async (slug: string) =>

@@ -17,18 +17,18 @@ export const AuditEntry = Type.Object(
               description: 'Id of the API key, `user:<id>` of a person; another text for what is neither.',
             }),
           ),
-          'Id of the API key, `user:<id>` of a person, or another text for what is neither; null where nobody is known.',
+          'Id of the API key, `user:<id>` of a person, or another text for neither; null if the caller is unknown.',
         ),
         name: described(
           nullable(Type.String({ description: 'What the key was called then, or the address of the person.' })),
-          'What the key was called then, or the address of the person; null where nobody is known.',
+          'Name of the key at that time, or the address of the person; null if the caller is unknown.',
         ),
       },
       { description: 'Who made the change.' },
     ),
     address: described(
-      nullable(Type.String({ description: 'The address that the request came from.' })),
-      'Address that the request came from; null where it is not known.',
+      nullable(Type.String({ description: 'Address of the client.' })),
+      'Address of the client; null if it is not known.',
     ),
     request_id: described(
       nullable(Type.String()),
@@ -44,7 +44,7 @@ export const AuditEntry = Type.Object(
       { description: 'What was changed.' },
     ),
     before: described(document, 'Fields as they were; of an update those that differ. Null for what is new.'),
-    after: described(document, 'Fields as they are now; of an update those that differ. Null for what is gone.'),
+    after: described(document, 'Fields after the change; for an update only those that differ. Null for a deletion.'),
   },
   {
     $id: 'AuditEntry',

@@ -79,7 +79,7 @@ export const deleteRole = {
   entitlement: 'users.manage',
   success: {
     status: 200,
-    description: 'The role is gone.',
+    description: 'The role was deleted.',
     schema: Message,
     example: { message: 'Role "auditor" was deleted.' },
   },

@@ -103,7 +103,7 @@ export const deleteUser = {
   entitlement: 'users.manage',
   success: {
     status: 200,
-    description: 'The user is gone.',
+    description: 'The user was deleted.',
     schema: Message,
     example: { message: 'User "ada@example.com" was deleted.' },
   },

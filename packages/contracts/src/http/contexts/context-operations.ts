@@ -68,7 +68,7 @@ export const createContextOperation = {
   method: 'post',
   summary: 'Create a context',
   description:
-    'Sent again by the same key, it answers the context that the first call made, as long as nobody has changed or used it; with a `slug`, as long as it is the same context.',
+    'Sent again by the same key, it answers the context that the first call made, as long as it has not been changed or used; with a `slug`, as long as it is the same context.',
   entitlement: 'contexts.write',
   body: {
     schema: CreateContextRequest,
@@ -115,7 +115,7 @@ export const deleteContextOperation = {
   method: 'delete',
   summary: 'Delete a context with its instances',
   description:
-    'Once this is answered the context, its instances and its relationships are gone for every caller, and its name and slug can be used again. ' +
+    'After the answer the context, its instances and its relationships no longer exist for any caller, and its name and slug can be used again. ' +
     'The stored data is removed afterwards, in steps.',
   entitlement: 'contexts.write',
   success: {
@@ -180,7 +180,7 @@ export const deleteRelationshipOperation = {
   entitlement: 'contexts.write',
   success: {
     status: 200,
-    description: 'The relationship is gone.',
+    description: 'The relationship was deleted.',
     schema: DeletedRelationship,
     example: { message: 'Relationship "orders" was deleted.', id: relationship.id },
   },

@@ -117,7 +117,7 @@ export const deleteInstanceOperation = {
   entitlement: 'contexts.submit',
   success: {
     status: 200,
-    description: 'The instance is gone.',
+    description: 'The instance was deleted.',
     schema: DeletedInstance,
     example: { message: 'Instance "orders:o-1001" was deleted.', pending_evaluations_cancelled: 0, cascaded: [] },
   },
@@ -309,7 +309,7 @@ export const batchOperation = {
     },
     lines: {
       description:
-        'On each line a result, or a rejection with its position; on the last line the totals, or an error with what was committed and not told.',
+        'On each line a result, or a rejection with its position; on the last line the totals, or an error with what was committed but not yet answered.',
       example: [
         { instance_id: 'o-1001', positions: [0], is_new: true, status: 'complete', triggered: false },
         { position: 1, error: 'The record has no identity.' },

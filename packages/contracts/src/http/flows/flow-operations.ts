@@ -112,7 +112,7 @@ export const deleteFlow = {
   body: { schema: DeleteFlowRequest, description: 'Which flow.', example: { id: stored.id } },
   success: {
     status: 200,
-    description: 'The flow is gone and no longer solved.',
+    description: 'The flow was deleted and is no longer solved.',
     schema: Message,
     example: { message: 'Flow "parcel-quote" was deleted.' },
   },

@@ -52,7 +52,7 @@ export const deleteFlowTest = {
   summary: 'Delete a test of a flow',
   description: 'The other tests of the flow stay as they are.',
   entitlement: 'rules.write',
-  success: { status: 200, description: 'The test that is gone.', schema: FlowTest, example: testExample },
+  success: { status: 200, description: 'The deleted test.', schema: FlowTest, example: testExample },
   errors: ['flow_not_found', 'test_not_found'],
 } as const satisfies Operation;
 

@@ -14,7 +14,7 @@ export const FlowDiff = Type.Object(
     nodes: Type.Object(
       {
         added: Type.Array(FlowNode, { description: 'Nodes that are new.' }),
-        removed: Type.Array(FlowNode, { description: 'Nodes that are gone.' }),
+        removed: Type.Array(FlowNode, { description: 'Removed nodes.' }),
         changed: Type.Array(
           Type.Object({
             ref: Type.String({ description: '`ref` of the node.' }),
@@ -31,7 +31,7 @@ export const FlowDiff = Type.Object(
         counts: Type.Object(
           {
             added: Type.Integer({ description: 'Nodes that are new.' }),
-            removed: Type.Integer({ description: 'Nodes that are gone.' }),
+            removed: Type.Integer({ description: 'Removed nodes.' }),
             changed: Type.Integer({ description: 'Nodes whose fields differ.' }),
             moved: Type.Integer({ description: 'Nodes that stand elsewhere.' }),
           },
@@ -43,16 +43,16 @@ export const FlowDiff = Type.Object(
     connections: Type.Object(
       {
         added: Type.Array(FlowConnection, { description: 'Connections that are new.' }),
-        removed: Type.Array(FlowConnection, { description: 'Connections that are gone.' }),
+        removed: Type.Array(FlowConnection, { description: 'Removed connections.' }),
         counts: Type.Object(
           {
             added: Type.Integer({ description: 'Connections that are new.' }),
-            removed: Type.Integer({ description: 'Connections that are gone.' }),
+            removed: Type.Integer({ description: 'Removed connections.' }),
           },
           { description: 'How many connections differ, those that are not listed among them.' },
         ),
         reordered: Type.Boolean({
-          description: 'Whether those that both have stand in another order, which decides between equals.',
+          description: 'Whether the connections that both have are in a different order, which decides between equals.',
         }),
       },
       { description: 'Connections that differ; at most 1,000 in each list.' },

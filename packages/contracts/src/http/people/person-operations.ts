@@ -38,7 +38,7 @@ export const checkRequest = {
 const ProvisionRequest = Type.Object(
   {
     identity_claims: claims(
-      'Every claim of the token, decoded. They must equal those that the session was begun with.',
+      'Every claim of the token, decoded. They must equal those with which the session was started.',
     ),
   },
   { $id: 'ProvisionRequest', additionalProperties: false, description: 'Who the caller is.' },
@@ -99,7 +99,7 @@ export const provisionSso = {
 const PassthroughClaims = Type.Object(
   {
     external_sub: described(nullable(Type.String()), 'Id in the directory; null where the token had none.'),
-    external_claims: claims('Every claim of the token that the session was begun with.'),
+    external_claims: claims('Every claim of the token with which the session was started.'),
     full_name: described(nullable(Type.String()), 'Name from the token; null where it had none.'),
   },
   { $id: 'PassthroughClaims', description: 'What the directory said of the person.' },

@@ -12,8 +12,8 @@ const oneOf = <T extends string>(names: readonly T[], description: string) =>
 
 const whence = {
   address: described(
-    nullable(Type.String({ description: 'Address that the request came from; null where it is not known.' })),
-    'Address that the request came from; null where it is not known.',
+    nullable(Type.String({ description: 'Address of the client; null if it is not known.' })),
+    'Address of the client; null if it is not known.',
   ),
   user_agent: described(
     nullable(Type.String({ description: 'Name of the browser, as it says; null where it says none.' })),
@@ -56,8 +56,8 @@ const ListedSignIn = Type.Object(
     id: Type.String({ format: 'uuid', description: 'Id of the entry.' }),
     created_at: described(timestamp, 'When it was, ISO 8601 in UTC.'),
     user_id: described(
-      nullable(Type.String({ format: 'uuid', description: 'Id of the person; null where nobody has the address.' })),
-      'Id of the person; null where nobody has the address.',
+      nullable(Type.String({ format: 'uuid', description: 'Id of the person; null if no person has the address.' })),
+      'Id of the person; null if no person has the address.',
     ),
     email: Type.String({ description: 'Email address that was given.' }),
     method: oneOf(['passthrough', 'password', 'oidc', 'link'], 'How the person tried to sign in.'),
@@ -169,7 +169,7 @@ export const createResetLink = {
   pathParameters: [{ name: 'id', description: 'The id of the person.', example: person }],
   summary: 'Make a link with which a person chooses a password',
   description:
-    'For somebody who has forgotten it, or never had one. It takes the place of an earlier link, works once and for a day. Whoever uses it can do what ' +
+    'For a person who has forgotten the password or never had one. It replaces an earlier link, and works once, for a day. Whoever uses it can do what ' +
     'the person may, so the role of the person may allow nothing that the role of the caller does not, and only callers without restriction make one ' +
     'for somebody who sees everything.',
   entitlement: 'users.manage',

@@ -13,7 +13,7 @@ const SavedSsoMapping = Type.Object(
 
 const SaveSsoMappingRequest = Type.Object(
   {
-    mapping: saved('The mapping that takes the place of the one before; null takes it away.'),
+    mapping: saved('The mapping that replaces the current one; null removes it.'),
     dry_run: Type.Optional(
       Type.Boolean({ description: 'Tries the mapping and saves nothing. Default: false.', default: false }),
     ),
@@ -38,22 +38,20 @@ export const TriedMapping = Type.Object(
       'Why not; null for who is let in.',
     ),
     role: described(
-      nullable(Type.String({ description: 'Role that the mapping gives; null where it says nothing of roles.' })),
-      'Role that the mapping gives; null where it says nothing of roles.',
+      nullable(Type.String({ description: 'Role that the mapping gives; null if it does not mention roles.' })),
+      'Role that the mapping gives; null if it does not mention roles.',
     ),
     user_groups: described(
       nullable(
         Type.Array(Type.String({ description: 'Name of a user group.' }), {
-          description: 'User groups that it gives; null where it says nothing of them.',
+          description: 'User groups that it gives; null if it does not mention them.',
         }),
       ),
-      'User groups that it gives; null where it says nothing of them.',
+      'User groups that it gives; null if it does not mention them.',
     ),
     all_groups: described(
-      nullable(
-        Type.Boolean({ description: 'Whether it lets the person see everything; null where it says nothing of that.' }),
-      ),
-      'Whether it lets the person see everything; null where it says nothing of that.',
+      nullable(Type.Boolean({ description: 'Whether it lets the person see everything; null if it does not say.' })),
+      'Whether it lets the person see everything; null if it does not say.',
     ),
     profile: described(
       nullable(
@@ -70,7 +68,7 @@ export const SavedMappingAnswer = Type.Object(
   {
     message: Type.String({ description: 'What was done.' }),
     mapping: saved('The mapping that was given.'),
-    tried: described(nullable(TriedMapping), 'What it makes of the claims; null where nobody was named to try it on.'),
+    tried: described(nullable(TriedMapping), 'The result for the claims; null if no person was named to try it on.'),
   },
   { $id: 'SavedMappingAnswer', description: 'A mapping that was saved or tried.' },
 );

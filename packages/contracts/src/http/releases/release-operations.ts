@@ -132,7 +132,7 @@ export const promoteRelease = {
   id: 'promoteRelease',
   path: '/api/v1/admin/releases/{id}/promote',
   summary: 'Release what is live here at the next level',
-  description: 'Makes a release of the same version there; it waits for approval where that environment asks for it.',
+  description: 'Makes a release of the same version there; it waits for approval if that environment requires it.',
   entitlement: 'releases.write',
   query: PromoteReleaseQuery,
   success: { ...ofRelease.success, description: 'The release at the next level.' },

@@ -101,7 +101,7 @@ export const SaveEnvironmentRequest = Type.Object(
     $id: 'SaveEnvironmentRequest',
     additionalProperties: false,
     description:
-      'A new environment, or the parts of a known one that change: what is left out stays as it is, and takes its default in a new one.',
+      'A new environment, or the fields of an existing one that change. Fields that are left out keep their value, or get their default in a new one.',
   },
 );
 export type SaveEnvironmentRequest = Static<typeof SaveEnvironmentRequest>;
@@ -127,7 +127,7 @@ const environmentOfRelease = Type.Object({ id: uuid, slug: Type.String(), level:
 const Approval = Type.Object({
   approved_by: Type.String({ description: 'The API key that approved.' }),
   stands_for: Type.Array(Type.String(), {
-    description: 'Approvers that the key stands for: `role:<name>`, `key:<id>` or `user:<id>`.',
+    description: 'Approvers as which the key counts: `role:<name>`, `key:<id>` or `user:<id>`.',
   }),
   approved_at: described(time, 'When it approved, ISO 8601 in UTC.'),
 });
@@ -166,7 +166,7 @@ export const releaseFields = {
       type: 'string',
       enum: ['direct', 'promotion', 'rollback'],
       description:
-        'How it came about: asked for (`direct`), from a lower level (`promotion`), or back to an earlier one (`rollback`).',
+        'How it was made: by request (`direct`), from a lower level (`promotion`), or back to an earlier one (`rollback`).',
     }),
     example: 'promotion',
   },
@@ -226,7 +226,7 @@ export const Release = Type.Object(
     environment: Type.String({ description: 'Slug of the environment.' }),
     level: Type.Integer({ description: 'Level of the environment.' }),
     waiting_for: Type.Array(Type.String(), {
-      description: 'While it is pending: of whom one (`any`) or each (`all`) has yet to approve.',
+      description: 'While it is pending: approvers of whom one (`any`) or each (`all`) still has to approve.',
     }),
   },
   {
@@ -320,7 +320,7 @@ export const CancelReleaseQuery = Type.Object(
       Type.Unsafe<'true' | 'false'>({
         type: 'string',
         enum: ['true', 'false'],
-        description: '`true`: also where the release is live; then nothing of the rule or flow is live there any more.',
+        description: '`true`: even if the release is live; then no version of the rule or flow is live there any more.',
       }),
     ),
   },

@@ -10,7 +10,7 @@ export const RuleDrift = Type.Object(
       type: 'string',
       enum: [...driftKinds],
       description:
-        '`object_missing`: the source is gone, or not visible to the key. `field_missing`: the object has no such field. `type_changed`: it ' +
+        '`object_missing`: the source was deleted, or is not visible to the key. `field_missing`: the object has no such field. `type_changed`: it ' +
         'has another type. `value_archived`: the rule uses a value that its object no longer generates.',
     }),
     message: Type.String({ description: 'The same in a sentence.' }),

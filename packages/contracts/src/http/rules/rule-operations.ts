@@ -89,7 +89,7 @@ export const deleteRule = {
   body: { schema: DeleteRuleRequest, description: 'Which rule.', example: { id: ruleDocumentExample.id } },
   success: {
     status: 200,
-    description: 'The rule is gone and no longer solved.',
+    description: 'The rule was deleted and is no longer solved.',
     schema: Message,
     example: { message: 'Rule "parcel-price" was deleted.' },
   },

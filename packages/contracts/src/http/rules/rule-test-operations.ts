@@ -57,7 +57,7 @@ export const deleteRuleTest = {
   summary: 'Delete a test of a rule',
   description: 'The other tests of the rule stay as they are.',
   entitlement: 'rules.write',
-  success: { status: 200, description: 'The test that is gone.', schema: RuleTest, example: testExample },
+  success: { status: 200, description: 'The deleted test.', schema: RuleTest, example: testExample },
   errors: ['rule_not_found', 'test_not_found'],
 } as const satisfies Operation;
 

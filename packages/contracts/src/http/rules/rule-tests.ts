@@ -134,7 +134,7 @@ export const testRunFields = {
         Type.String({ description: 'Why it could not be evaluated; absent where it could.' }),
       ),
     }),
-    { description: 'Each test that failed, with what was expected and what came.' },
+    { description: 'Each failed test, with the expected and the actual outputs.' },
   ),
 };
 

@@ -36,7 +36,7 @@ export const RuleVersionPage = Type.Object(
 /** The previous and the current value. */
 export const change = {
   from: Type.Optional(Type.Unknown({ description: 'What it was; absent where it is new.' })),
-  to: Type.Optional(Type.Unknown({ description: 'What it is; absent where it is gone.' })),
+  to: Type.Optional(Type.Unknown({ description: 'The value after the change; absent if it was removed.' })),
 };
 
 /** A field of the input or output that differs; `from` is absent if it is new, `to` if it was removed. */
@@ -67,7 +67,7 @@ export const RuleDiff = Type.Object(
           description: 'Rows that are new.',
         }),
         removed: Type.Array(Type.Object({ row, content: Type.Unknown({ description: 'The row.' }) }), {
-          description: 'Rows that are gone.',
+          description: 'Removed rows.',
         }),
         changed: Type.Array(
           Type.Object({
@@ -89,7 +89,7 @@ export const RuleDiff = Type.Object(
         counts: Type.Object(
           {
             added: Type.Integer({ description: 'Rows that are new.' }),
-            removed: Type.Integer({ description: 'Rows that are gone.' }),
+            removed: Type.Integer({ description: 'Removed rows.' }),
             changed: Type.Integer({ description: 'Rows whose content differs.' }),
             moved: Type.Integer({ description: 'Rows that stand elsewhere.' }),
           },

@@ -46,7 +46,7 @@ export const upsertObject = {
   method: 'put',
   summary: 'Create or change an object, and the values of its enums',
   description:
-    'Whether the content is a JSON Schema or a plain JSON object is told from it. Each enum field of a schema has a managed collection, and ' +
+    'Whether the content is a JSON Schema or a plain JSON object is detected. Each enum field of a schema has a managed collection, and ' +
     'a managed value for each member, named `<field path>.<member>`; a field with `x-values-name` names them `<that name>.<member>`, so that two ' +
     'objects can have a field of one name. What an enum no longer has is archived; published rules go on resolving ' +
     'it, and it is revived with its identity when the enum has it again. All or nothing.',
@@ -91,7 +91,7 @@ export const deleteObject = {
   query: DeleteObjectQuery,
   success: {
     status: 200,
-    description: 'The object is gone.',
+    description: 'The object was deleted.',
     schema: DeletedObject,
     example: {
       message: 'Object "Order" was deleted; its values were archived.',

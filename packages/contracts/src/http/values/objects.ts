@@ -26,7 +26,7 @@ export const ParsedField = Type.Object(
     scope: Type.Unsafe<'root' | 'nested' | 'item'>({
       type: 'string',
       enum: ['root', 'nested', 'item'],
-      description: 'Whether it stands in the object itself, in an object within, or in the elements of a list.',
+      description: 'Whether it is in the object itself, in a nested object, or in the elements of a list.',
     }),
     required: Type.Boolean({ description: 'Whether the content requires the field.' }),
     schemaPath: Type.String({ description: 'JSON pointer into the content.' }),
@@ -226,7 +226,7 @@ const PlannedObjectValues = Type.Object(
     ),
     ...counts,
   },
-  { $id: 'PlannedObjectValues', description: 'What would become of the values of an object.' },
+  { $id: 'PlannedObjectValues', description: 'What would happen to the values of an object.' },
 );
 
 export const UpsertObjectAnswer = Type.Object(
@@ -235,7 +235,7 @@ export const UpsertObjectAnswer = Type.Object(
     created: Type.Boolean({ description: 'Whether the object is, or would be, new.' }),
     object: WorkspaceObject,
     values: Type.Union([SyncedObjectValues, PlannedObjectValues], {
-      description: 'What became, or would become, of its values.',
+      description: 'What happened, or would happen, to its values.',
     }),
   },
   { $id: 'UpsertObjectAnswer', description: 'The object as it now is, or would be, and its values.' },
@@ -252,7 +252,7 @@ export const DeleteObjectQuery = Type.Object(
       }),
     ),
   },
-  { $id: 'DeleteObjectQuery', additionalProperties: false, description: 'What becomes of the values.' },
+  { $id: 'DeleteObjectQuery', additionalProperties: false, description: 'What happens to the values.' },
 );
 
 export const DeletedObject = Type.Object(

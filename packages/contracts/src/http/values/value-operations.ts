@@ -95,7 +95,7 @@ export const deleteValue = {
   query: DeleteValueQuery,
   success: {
     status: 200,
-    description: 'The value is gone.',
+    description: 'The value was deleted.',
     schema: DeletedValue,
     example: { message: 'Value "limits.credit" was deleted.', updated_list_values: [] },
   },

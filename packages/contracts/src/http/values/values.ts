@@ -144,7 +144,7 @@ export const ListValuesQuery = Type.Object(
       Type.Unsafe<'true' | 'false'>({
         type: 'string',
         enum: ['true', 'false'],
-        description: 'Shows in lists what their references stand for, as far as the key may see it.',
+        description: 'Replaces references in lists by their content, as far as the key may see it.',
       }),
     ),
     limit: Type.Optional(
@@ -217,7 +217,9 @@ export const SyncValuesRequest = Type.Object(
       description: 'Its members are the values whose names begin with it and a dot.',
     }),
     values: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'Members by name, without that of the collection.' }),
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Members by name, without the name of the collection.',
+      }),
     ),
     sync_id: Type.Optional(
       Type.String({
@@ -287,7 +289,7 @@ export const SyncValuesAnswer = Type.Object(
         error: Type.String({ description: 'What went wrong, in a sentence.' }),
       }),
       {
-        description: 'Members that cannot be stored as given; those of the name stay as they are.',
+        description: 'Members that cannot be stored as given; existing values of these names stay as they are.',
       },
     ),
   },
