@@ -28,7 +28,7 @@ const SEALED = /^s1 ([\w-]{43}) (\d{1,16}) /;
 /** A time this far ahead is damage rather than a difference of clocks, ms. */
 const FUTURE_MS = 60_000;
 
-/** The text of an entry; undefined where the value cannot be written as JSON. */
+/** The text of an entry; undefined if the value cannot be written as JSON. */
 export const encodeEnvelope = (key: string, { value, loadedAt }: Stamped<unknown>, seal?: Seal): string | undefined => {
   try {
     // JSON.stringify answers undefined for values without a JSON form, though its type does not say so.

@@ -180,7 +180,7 @@ export const isPassthroughForBrowsers = (
   config: Pick<AdapterConfig, 'tokenPassthrough' | 'publicTokenPassthrough'>,
 ): boolean => (config.publicTokenPassthrough ?? config.tokenPassthrough) === ENABLED;
 
-/** Variables that passthrough needs and that are not set, in the order of the documentation; none where it is off. */
+/** Variables that passthrough needs and that are not set, in the order of the documentation; none if it is off. */
 export const missingVariables = (config: AdapterConfig): readonly string[] =>
   !isPassthrough(config)
     ? []

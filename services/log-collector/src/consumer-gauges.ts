@@ -29,7 +29,7 @@ export const exportConsumer = (metrics: Metrics, { prefix, done, subscriber, wai
   });
   metrics.gauge({
     name: `${prefix}_oldest_seconds`,
-    help: 'Age of the oldest of these messages; 0 where there is none.',
+    help: 'Age of the oldest of these messages; 0 if there is none.',
     collect() {
       const { oldestAt } = waiting();
       this.set(oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / 1_000);

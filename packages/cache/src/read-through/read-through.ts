@@ -9,7 +9,7 @@ type Load<T> = () => Promise<T | undefined>;
 /** In-process entries in front of the shared cache in front of a loader, with at most one load per key at a time. */
 export interface ReadThrough<T> {
   /**
-   * The value under a key; undefined where there is none. Rejects only as `load` does; a failed load is cached nowhere. `load` may run once
+   * The value under a key; undefined if there is none. Rejects only as `load` does; a failed load is cached nowhere. `load` may run once
    * more after the answer, to refresh. The value is shared by all readers and must not be changed.
    */
   read(key: string, load: Load<T>): Promise<T | undefined>;

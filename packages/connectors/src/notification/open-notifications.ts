@@ -123,7 +123,7 @@ const exportUnsent = (metrics: Metrics, store: OpenedStore, onError: (error: unk
   });
   metrics.gauge({
     name: 'decision_notifications_oldest_age_seconds',
-    help: 'How long the oldest notification that is not sent has waited; 0 where none waits.',
+    help: 'How long the oldest notification that is not sent has waited; 0 if none waits.',
     collect() {
       this.set(unsent.oldestAgeMs / 1_000);
     },

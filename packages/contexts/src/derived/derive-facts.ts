@@ -142,7 +142,7 @@ interface HistoryEntry {
   readonly value: unknown;
 }
 
-/** Stored entries of a fact, newest first; none where nothing is stored. */
+/** Stored entries of a fact, newest first; none if nothing is stored. */
 export type HistorySource = (fact: string) => readonly HistoryEntry[];
 
 export const noHistory: HistorySource = () => [];

@@ -78,7 +78,7 @@ export const ExecutionRecord = Type.Object(
     input_hash: Type.String({ description: 'SHA-256 of its inputs, base64url.' }),
     run_count: Type.Integer({ minimum: 1, description: 'Runs so far, from 1.' }),
     failure_count: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'How many of them failed; absent where none did.' }),
+      Type.Integer({ minimum: 1, description: 'How many of them failed; absent if none did.' }),
     ),
     timestamp: described(moment, 'When it last ran, ISO 8601 in UTC.'),
     written_to_context: described(names, 'Names of facts that the run wrote.'),
@@ -88,14 +88,14 @@ export const ExecutionRecord = Type.Object(
           'Facts that this asset wrote and that have not been given or written since: its next run clears those that it does not answer again.',
       }),
     ),
-    error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent where it did not.' })),
+    error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent if it did not.' })),
     last_success: Type.Optional(
       Type.Object(
         {
           effective_version: Type.String({ description: 'Id of the version that ran.' }),
           input_hash: Type.String({ description: 'SHA-256 of its inputs, base64url.' }),
         },
-        { description: 'The last run that succeeded; absent where none did.' },
+        { description: 'The last run that succeeded; absent if none did.' },
       ),
     ),
   },
@@ -121,9 +121,9 @@ export const ExecutedAsset = Type.Object(
       enum: [...executionStatuses],
       description: 'How the run ended, or why there was none.',
     }),
-    execution_id: Type.Optional(Type.String({ description: 'Id of the run; absent where there was none.' })),
-    error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent where it did not.' })),
-    result: Type.Optional(Type.Unknown({ description: 'What it answered; absent where it did not.' })),
+    execution_id: Type.Optional(Type.String({ description: 'Id of the run; absent if there was none.' })),
+    error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent if it did not.' })),
+    result: Type.Optional(Type.Unknown({ description: 'What it answered; absent if it did not.' })),
     written_to_context: Type.Optional(described(names, 'Names of facts that the run wrote.')),
     cleared: Type.Optional(clearedFacts),
   },
@@ -159,9 +159,7 @@ export const BatchResult = Type.Object(
     is_new: Type.Optional(Type.Boolean({ description: 'Whether the request made the instance.' })),
     status: Type.Optional(described(status, '`complete` where every required fact has a value, else `pending`.')),
     have: Type.Optional(described(names, 'Names of facts that have a value.')),
-    need: Type.Optional(
-      described(names, 'Names of facts that are still needed; empty where the instance is complete.'),
-    ),
+    need: Type.Optional(described(names, 'Names of facts that are still needed; empty if the instance is complete.')),
     state: Type.Optional(described(jsonObject, 'Facts and derived facts by name.')),
     expires_at: Type.Optional(
       Type.Union([moment, Type.Null()], { description: 'When the instance ends, ISO 8601; null: never.' }),
@@ -177,7 +175,7 @@ export const BatchResult = Type.Object(
       Type.Unsafe<UntriggeredReason>({
         type: 'string',
         enum: [...untriggeredReasons],
-        description: 'Why nothing was triggered; absent where something was.',
+        description: 'Why nothing was triggered; absent if something was.',
       }),
     ),
     ...remarks,

@@ -92,7 +92,7 @@ export const contextSettings = {
     request: nullable(Type.String({ maxLength: 100_000 })),
     whenAbsent: null,
     requestDescription: 'Text for people, at most 100,000 characters; null for none.',
-    answerDescription: 'Text for people; null where there is none.',
+    answerDescription: 'Text for people; null if there is none.',
     example: null,
     column: 'text',
   }),

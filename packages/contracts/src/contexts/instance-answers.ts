@@ -29,7 +29,7 @@ const cascadeStatuses = [
 ] as const;
 
 const executionId = Type.Optional(
-  Type.String({ description: 'Name of the run among decisions, 32 hexadecimal digits; absent where there was none.' }),
+  Type.String({ description: 'Name of the run among decisions, 32 hexadecimal digits; absent if there was none.' }),
 );
 
 export const CascadeResult = Type.Object(
@@ -49,7 +49,7 @@ export const CascadeResult = Type.Object(
     }),
     written_to_context: Type.Optional(described(names, 'Names of facts that the run wrote.')),
     cleared: Type.Optional(clearedFacts),
-    error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent where it did not.' })),
+    error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent if it did not.' })),
   },
   { $id: 'CascadeResult', description: 'The outcome of one asset.' },
 );
@@ -68,13 +68,13 @@ export const ContextCascadeSummary = Type.Object(
       description: 'Assets that could not be run because of a fault of the service.',
     }),
     failed_instance_ids: Type.Optional(
-      described(names, 'Ids of instances whose re-evaluation failed; absent where none did.'),
+      described(names, 'Ids of instances whose re-evaluation failed; absent if none did.'),
     ),
     execution_degraded: Type.Optional(
-      Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
+      Type.String({ description: 'Why rules could not be run, in a sentence; absent if they could.' }),
     ),
     error: Type.Optional(
-      Type.String({ description: 'Why instances could not be looked at again; absent where they could.' }),
+      Type.String({ description: 'Why instances could not be looked at again; absent if they could.' }),
     ),
   },
   { $id: 'ContextCascadeSummary', description: 'The re-evaluation of dependent instances of one context.' },
@@ -87,7 +87,7 @@ export const CascadeRejection = Type.Object(
     context: Type.String({ description: 'Slug.' }),
     relation: Type.String({ description: 'Name of the relationship.' }),
     instance_ids: Type.Array(Type.String(), {
-      description: 'Instances to submit again with their identity alone; none where they could not even be looked for.',
+      description: 'Instances to submit again with their identity alone; none if they could not even be looked for.',
     }),
     error: Type.String({ description: 'What went wrong, in a sentence.' }),
   },
@@ -106,14 +106,14 @@ const submitted = {
   state: described(facts, 'Facts and derived facts by name.'),
   status: described(status, '`complete` where every required fact has a value, else `pending`.'),
   have: described(names, 'Names of facts that have a value.'),
-  need: described(names, 'Names of facts that are still needed; empty where the instance is complete.'),
+  need: described(names, 'Names of facts that are still needed; empty if the instance is complete.'),
   is_new: Type.Boolean({ description: 'Whether the request made the instance.' }),
   triggered: Type.Boolean({ description: 'Whether any bound asset ran.' }),
-  reason: Type.Optional(Type.String({ description: 'Why nothing was triggered; absent where something was.' })),
+  reason: Type.Optional(Type.String({ description: 'Why nothing was triggered; absent if something was.' })),
   expires_at: described(nullable(timestamp), 'When the instance ends, ISO 8601; null: never.'),
   cascaded: described(cascaded, 'The outcome of each bound asset, and of each instance that reads this one.'),
   execution_degraded: Type.Optional(
-    Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
+    Type.String({ description: 'Why rules could not be run, in a sentence; absent if they could.' }),
   ),
   cascade_rejections: cascadeRejections,
   ...remarks,
@@ -134,7 +134,7 @@ export const InstanceAnswer = Type.Object(
     derived: described(facts, 'Derived facts by name.'),
     status: described(status, '`complete` where every required fact has a value, else `pending`.'),
     have: described(names, 'Names of facts that have a value.'),
-    need: described(names, 'Names of facts that are still needed; empty where the instance is complete.'),
+    need: described(names, 'Names of facts that are still needed; empty if the instance is complete.'),
     executions: Type.Record(Type.String(), ExecutionRecord, {
       description: 'The last run of each bound asset, by `<type>:<slug>`.',
     }),
@@ -195,7 +195,7 @@ export const DeletedInstance = Type.Object(
       description: 'The outcomes of the instances that read it, by context and relationship.',
     }),
     execution_degraded: Type.Optional(
-      Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
+      Type.String({ description: 'Why rules could not be run, in a sentence; absent if they could.' }),
     ),
     cascade_recovery: Type.Optional(
       Type.Object(
@@ -251,9 +251,9 @@ const PendingEvaluation = Type.Object(
   {
     type: described(assetType, '`rule` or `flow`.'),
     rule: Type.Optional(Type.String({ description: 'Slug of the rule.' })),
-    rule_id: Type.Optional(described(uuid, 'Id of the rule, a UUID; absent where it is bound no longer.')),
+    rule_id: Type.Optional(described(uuid, 'Id of the rule, a UUID; absent if it is bound no longer.')),
     flow: Type.Optional(Type.String({ description: 'Slug of the flow.' })),
-    flow_id: Type.Optional(described(uuid, 'Id of the flow, a UUID; absent where it is bound no longer.')),
+    flow_id: Type.Optional(described(uuid, 'Id of the flow, a UUID; absent if it is bound no longer.')),
     waiting_on: Type.Array(ContextWaitingOn, { description: 'Facts that it waits for.' }),
     created_at: described(timestamp, 'When it was registered, ISO 8601 in UTC.'),
     expires_at: described(nullable(timestamp), 'When the registration ends, ISO 8601; null: never.'),
@@ -356,7 +356,7 @@ export const BatchAnswer = Type.Object(
         'All of them, as long as they fit into 8 MiB; otherwise the first ones. An answer of lines (accept: application/x-ndjson) has all of them.',
     }),
     rejections_omitted: Type.Optional(
-      Type.Integer({ description: 'Rejections beyond those that are listed; absent where there are none.' }),
+      Type.Integer({ description: 'Rejections beyond those that are listed; absent if there are none.' }),
     ),
     results: Type.Array(BatchResult, { description: 'One entry for each touched instance.' }),
     cascaded: Type.Array(ContextCascadeSummary, {
@@ -364,7 +364,7 @@ export const BatchAnswer = Type.Object(
     }),
     cascade_rejections: cascadeRejections,
     execution_degraded: Type.Optional(
-      Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
+      Type.String({ description: 'Why rules could not be run, in a sentence; absent if they could.' }),
     ),
     timings: Type.Object(
       {

@@ -29,7 +29,7 @@ const DecisionFacts = Type.Object(
     selector: Type.String({ description: 'What the request asked for: `latest`, a version number or an environment.' }),
     version_id: Type.Optional(
       Type.String({
-        description: 'Id of the version that answered; absent where it was refused before one was chosen.',
+        description: 'Id of the version that answered; absent if it was refused before one was chosen.',
       }),
     ),
     context: Type.Optional(
@@ -67,7 +67,7 @@ export const DecisionLogEntry = Type.Object(
         [described(json, 'The input.'), Type.Array(Type.Unknown(), { description: 'The inputs of a list.' })],
         {
           description:
-            'What was sent; of a list its inputs, in the order of `decision.items`. Absent where it was not JSON.',
+            'What was sent; of a list its inputs, in the order of `decision.items`. Absent if it was not JSON.',
         },
       ),
     ),

@@ -16,7 +16,7 @@ const DecisionLogPage = Type.Object(
   {
     data: Type.Optional(
       Type.Array(DecisionLogEntry, {
-        description: 'The decisions of this page; absent where only their number was asked for.',
+        description: 'The decisions of this page; absent if only their number was asked for.',
       }),
     ),
     cursor: Type.Optional(
@@ -212,7 +212,7 @@ const sums = {
       ),
       Type.Null(),
     ],
-    { description: 'How long evaluation took; null where nothing was evaluated.' },
+    { description: 'How long evaluation took; null if nothing was evaluated.' },
   ),
 };
 
@@ -226,7 +226,7 @@ const DecisionGroupSums = Type.Object(
       Type.String({ description: 'Its id; absent if it no longer existed when the record arrived.' }),
     ),
     version_id: Type.Optional(
-      Type.String({ description: 'Id of the version; absent where it was refused before one was chosen.' }),
+      Type.String({ description: 'Id of the version; absent if it was refused before one was chosen.' }),
     ),
     status: Type.Optional(Type.Integer({ description: 'HTTP status.' })),
     time: Type.Optional(described(timestamp, 'When the bucket begins, ISO 8601 in UTC.')),
@@ -242,7 +242,7 @@ const MissingDecisions = Type.Object(
     from: Type.Integer({ description: 'Number of the first message that is missing.' }),
     count: Type.Union([Type.Integer(), Type.Null()], {
       description:
-        'How many messages; each holds the decisions of one request or of a part of it. Null where the process ended without saying how far it had counted: none, or some of its last moments.',
+        'How many messages; each holds the decisions of one request or of a part of it. Null if the process ended without saying how far it had counted: none, or some of its last moments.',
     }),
     after: described(timestamp, 'They were made from this minute on.'),
     before: Type.Union([Type.String(), Type.Null()], {

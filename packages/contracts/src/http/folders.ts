@@ -19,7 +19,7 @@ export const folderFields = {
     example: 'Pricing',
   },
   description: {
-    schema: described(nullable(Type.String()), 'Text for people; null where there is none.'),
+    schema: described(nullable(Type.String()), 'Text for people; null if there is none.'),
     example: null,
   },
   type: { schema: described(folderType, 'What the folder holds: rules, flows or contexts.'), example: 'rule' },

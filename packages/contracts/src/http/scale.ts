@@ -12,7 +12,7 @@ export const ScaleStatus = Type.Object(
     }),
     target_workers: Type.Integer({
       minimum: 0,
-      description: 'Workers that this workspace asks for; 0 where it asks for none.',
+      description: 'Workers that this workspace asks for; 0 if it asks for none.',
     }),
     expires_in_seconds: Type.Integer({ minimum: 0, description: 'For how long it still asks for them.' }),
     active_workers: Type.Integer({

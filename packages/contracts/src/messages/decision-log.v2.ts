@@ -59,7 +59,7 @@ export const DecisionLogV2 = Type.Object(
     asset_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()]),
     slug: Type.String(),
     selector: Type.String(),
-    version_id: Type.String({ description: 'Empty where nothing was chosen before it was refused.' }),
+    version_id: Type.String({ description: 'Empty if nothing was chosen before it was refused.' }),
     context: Type.Union([Type.String(), Type.Null()], {
       description: 'Slug of the context if it ran in an operation on an instance.',
     }),

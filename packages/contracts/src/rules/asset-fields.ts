@@ -138,7 +138,7 @@ export const assetFacts = {
   },
   published_at: {
     schema: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When it was last published; null where it is not in service.',
+      description: 'When it was last published; null if it is not in service.',
     }),
     example: time,
   },
@@ -146,7 +146,7 @@ export const assetFacts = {
     answeredAs: 'version',
     schema: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { description: 'The latest published version.' }),
     listed: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Number of the latest published version; null where there is none.',
+      description: 'Number of the latest published version; null if there is none.',
     }),
     example: 1,
   },
@@ -161,7 +161,7 @@ export const assetFacts = {
     example: time,
   },
   updated_by: {
-    schema: described(nullableText, 'The API key that changed it last; null where it is not known.'),
+    schema: described(nullableText, 'The API key that changed it last; null if it is not known.'),
     example: null,
   },
 } as const satisfies AssetFields;
@@ -185,7 +185,7 @@ export const descriptiveFields = {
     schema: Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()], {
       description: 'Text for people, at most 100,000 characters; null for none.',
     }),
-    listed: described(nullableText, 'Text for people; null where there is none.'),
+    listed: described(nullableText, 'Text for people; null if there is none.'),
     empty: null,
     example: null,
     kept: 'details',
@@ -265,7 +265,7 @@ export const attachedFields = {
           name: Type.Optional(Type.String({ description: 'Name of the context.' })),
           slug: Type.Optional(Type.String({ description: 'Slug of the context.' })),
         },
-        { description: 'Context that it is bound to; absent where there is none.' },
+        { description: 'Context that it is bound to; absent if there is none.' },
       ),
     ),
     empty: null,

@@ -9,7 +9,7 @@ export const ListedField = Type.Object(
     key: Type.String({ description: 'Key of the field; dots join the names of nested objects.' }),
     show: Type.Boolean({ description: 'Whether editors show the field.' }),
     name: Type.String({ description: 'Name for people.' }),
-    description: described(nullableText, 'Text for people; null where there is none.'),
+    description: described(nullableText, 'Text for people; null if there is none.'),
     type: Type.Optional(
       Type.Unsafe<'string' | 'number' | 'boolean' | 'object' | 'array'>({
         type: 'string',
@@ -19,7 +19,7 @@ export const ListedField = Type.Object(
     ),
     default_value: Type.Optional(Type.Unknown({ description: 'Stands where the field is missing.' })),
     default_computed_value: Type.Optional(
-      described(nullableText, 'Formula whose answer stands where the field is missing; null where there is none.'),
+      described(nullableText, 'Formula whose answer stands where the field is missing; null if there is none.'),
     ),
     transform: Type.Optional(described(nullableText, 'Kept for editors; no answer depends on it.')),
   },

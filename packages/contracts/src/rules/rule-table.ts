@@ -21,7 +21,7 @@ export const RuleField = Type.Object(
     }),
     name: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Name for people; null for none.' })),
     description: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { description: 'Text for people; null where there is none.' }),
+      Type.Union([Type.String(), Type.Null()], { description: 'Text for people; null if there is none.' }),
     ),
     type: described(fieldType, 'Type of the field. `function` is for outputs alone: their cells hold formulas.'),
     defaultValue: Type.Optional(

@@ -29,7 +29,7 @@ export interface EvaluationJobs extends EvaluationSettings {
 
 interface RuleJob extends EvaluationJobs {
   readonly of: 'rule';
-  /** Shared memory: index of the input that the thread has begun last, negative before the first. Absent where one input is asked for alone. */
+  /** Shared memory: index of the input that the thread has begun last, negative before the first. Absent if one input is asked for alone. */
   readonly begun?: Int32Array | undefined;
 }
 

@@ -189,7 +189,7 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
   aggregate(
     {
       name: 'average',
-      meaning: 'The mean of the numbers; null ones are passed over; null where there are none.',
+      meaning: 'The mean of the numbers; null ones are passed over; null if there are none.',
       example: 'average([1, 2, 6])',
       result: 3,
     },
@@ -200,7 +200,7 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
     {
       name: 'max',
       meaning:
-        'The greatest of the numbers, or the last of the strings; null ones are passed over; null where there are none.',
+        'The greatest of the numbers, or the last of the strings; null ones are passed over; null if there are none.',
       example: 'max(3, 8, 5)',
       result: 8,
     },
@@ -210,7 +210,7 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
     {
       name: 'min',
       meaning:
-        'The smallest of the numbers, or the first of the strings; null ones are passed over; null where there are none.',
+        'The smallest of the numbers, or the first of the strings; null ones are passed over; null if there are none.',
       example: 'min([3, 8, 5])',
       result: 3,
     },
@@ -219,7 +219,7 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
   aggregate(
     {
       name: 'sum',
-      meaning: 'The sum of the numbers; null ones are passed over; 0 where there are none.',
+      meaning: 'The sum of the numbers; null ones are passed over; 0 if there are none.',
       example: 'sum([1, 2, 3], x => x * x)',
       result: 14,
     },

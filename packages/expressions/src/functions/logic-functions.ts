@@ -13,7 +13,7 @@ export const logicFunctions: readonly FunctionDefinition[] = [
     group,
     parameters: [anything('first'), anything('next')],
     variadic: true,
-    meaning: 'The first argument that has a value; later ones are not evaluated. Null where none has.',
+    meaning: 'The first argument that has a value; later ones are not evaluated. Null if none has.',
     example: 'coalesce(null, 5, 1 / 0)',
     result: 5,
     build: (_site, given) => (run) => {

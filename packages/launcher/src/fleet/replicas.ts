@@ -46,7 +46,7 @@ export const watchReplicas = (processes: readonly ServiceProcess[]): Replicas =>
   };
 };
 
-/** Status and body of one GET, or undefined where nobody answers within the time. */
+/** Status and body of one GET, or undefined if nobody answers within the time. */
 const probe = (url: string, timeoutMs = 1_000): Promise<{ status: number; body: string } | undefined> =>
   new Promise((resolve) => {
     const call = request(url, { timeout: timeoutMs, agent: false }, (answer) => {

@@ -53,7 +53,7 @@ export const isPortFree = async (port: number): Promise<boolean> => {
   return true;
 };
 
-/** Undefined where the port is taken. */
+/** Undefined if the port is taken. */
 const listen = (port: number): Promise<Server | undefined> =>
   new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy());

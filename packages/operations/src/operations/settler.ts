@@ -43,7 +43,7 @@ export type Settler = (operation: Operation) => Promise<readonly SettledInstance
 
 /** Dependencies of the settler. */
 interface SettlerPorts {
-  /** Workers behind the message broker; undefined where it is disabled. */
+  /** Workers behind the message broker; undefined if it is disabled. */
   readonly requester: Pick<Requester, 'request'> | undefined;
   /** Settler of operations that fit no message, as a request or an answer. */
   readonly local: LocalSettler;

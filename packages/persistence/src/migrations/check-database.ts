@@ -63,7 +63,7 @@ export const judgeDatabase = (facts: DatabaseFacts): readonly string[] => {
 };
 
 /**
- * Checks the server alone: what must hold before migrations can run. Answers sentences; none where all is well. Throws
+ * Checks the server alone: what must hold before migrations can run. Answers sentences; none if all is well. Throws
  * `database_unavailable` where it cannot be asked.
  */
 export const checkServer = (url: string): Promise<readonly string[]> =>

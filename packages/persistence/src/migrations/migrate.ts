@@ -16,7 +16,7 @@ interface MigrateSettings {
 }
 
 interface Migrated {
-  /** Names of the migrations that this call applied, in order; none where the schema was up to date. */
+  /** Names of the migrations that this call applied, in order; none if the schema was up to date. */
   readonly applied: readonly string[];
 }
 

@@ -98,7 +98,7 @@ export const exportDesiredWorkers = (metrics: Metrics, read: () => Promise<numbe
   const late = (): ServiceError => new ServiceError('database_unavailable', 'The database did not answer in time.');
   metrics.gauge({
     name: 'decision_desired_workers',
-    help: 'The largest number of workers that any workspace asks for at the moment; 0 where none does, absent where it is not known.',
+    help: 'The largest number of workers that any workspace asks for at the moment; 0 if none does, absent if it is not known.',
     async collect() {
       const desired = await withDeadline(shared(), METRIC_DEADLINE_MS, late).catch(() => undefined);
       if (desired === undefined) this.remove();

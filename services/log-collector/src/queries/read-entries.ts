@@ -4,7 +4,7 @@ import { byDecision, toEntry } from './answer-decisions';
 
 interface EntriesPage {
   readonly entries: readonly DecisionLogEntry[];
-  /** The last decision; undefined where there is none. */
+  /** The last decision; undefined if there is none. */
   readonly last: FoundDecision | undefined;
   /** Whether no further decision was found. */
   readonly isLast: boolean;

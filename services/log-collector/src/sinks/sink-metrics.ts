@@ -108,7 +108,7 @@ const exportFollowed = (metrics: Metrics, followed: ReadonlyMap<string, Subscrib
   });
   metrics.gauge({
     name: 'decision_sink_oldest_seconds',
-    help: 'Age of the oldest of these messages; 0 where there is none.',
+    help: 'Age of the oldest of these messages; 0 if there is none.',
     labelNames: ['sink'],
     collect() {
       for (const [sink, subscriber] of followed) {

@@ -30,10 +30,7 @@ export const AuditEntry = Type.Object(
       nullable(Type.String({ description: 'Address of the client.' })),
       'Address of the client; null if it is not known.',
     ),
-    request_id: described(
-      nullable(Type.String()),
-      'Id of the request that made the change; null where no request did.',
-    ),
+    request_id: described(nullable(Type.String()), 'Id of the request that made the change; null if no request did.'),
     action: Type.String({ description: '`create`, `update`, `delete`, `publish`, `revoke` and so on.' }),
     kind: Type.String({ description: 'What kind of thing changed: `rule`, `value`, `api_key` and so on.' }),
     subject: Type.Object(

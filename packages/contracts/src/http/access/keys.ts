@@ -59,7 +59,7 @@ export const apiKeyFields = {
     keptByRotation: false,
   },
   created_by: {
-    schema: described(nullable(Type.String()), 'The API key that made it; null where it is not known.'),
+    schema: described(nullable(Type.String()), 'The API key that made it; null if it is not known.'),
     example: null,
     answered: false,
     keptByRotation: false,

@@ -23,10 +23,10 @@ export const UsageStatistics = Type.Object(
       nullable(
         Type.String({
           format: 'date-time',
-          description: 'When workers last added to the count; null where none ever did.',
+          description: 'When workers last added to the count; null if none ever did.',
         }),
       ),
-      'When workers last added to the count; null where none ever did.',
+      'When workers last added to the count; null if none ever did.',
     ),
   },
   { $id: 'UsageStatistics', description: 'How much the workspace decided this month.' },

@@ -21,7 +21,7 @@ export const userFields = {
   },
   email: { schema: Type.String({ description: 'E-mail address.' }), example: 'ada@example.com' },
   name: {
-    schema: described(nullable(Type.String()), 'Name of the person; null where none was given.'),
+    schema: described(nullable(Type.String()), 'Name of the person; null if none was given.'),
     example: 'Ada',
   },
   role: { schema: Type.String({ description: 'Name of the role, which says what is allowed.' }), example: 'developer' },
@@ -41,7 +41,7 @@ export const userFields = {
   disabled_at: {
     schema: described(
       nullable(timestamp),
-      'Since when the user may neither sign in nor use keys, ISO 8601 in UTC; null where both are allowed.',
+      'Since when the user may neither sign in nor use keys, ISO 8601 in UTC; null if both are allowed.',
     ),
     example: null,
   },
@@ -262,7 +262,7 @@ export const userGroupFields = {
     example: 'sales',
   },
   description: {
-    schema: described(nullable(Type.String()), 'Text for people; null where there is none.'),
+    schema: described(nullable(Type.String()), 'Text for people; null if there is none.'),
     request: described(
       nullable(Type.String({ maxLength: 2_000 })),
       'Text for people, at most 2,000 characters; null for none.',

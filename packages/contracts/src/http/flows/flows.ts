@@ -110,7 +110,7 @@ export const ListedFlow = Type.Object(
           name: Type.String({ description: 'Name of the rule.' }),
           slug: Type.String({ description: 'Slug of the rule.' }),
         },
-        { description: 'The rule whose input the flow takes; absent where the key does not see it.' },
+        { description: 'The rule whose input the flow takes; absent if the key does not see it.' },
       ),
     ),
   },

@@ -7,7 +7,7 @@ export const Branding = Type.Object(
   {
     name: Type.String({ description: 'Name that pages show: BRANDING_NAME.' }),
     logo_url: Type.Union([Type.String(), Type.Null()], {
-      description: 'Address of the logo: BRANDING_LOGO_URL; null where none is set.',
+      description: 'Address of the logo: BRANDING_LOGO_URL; null if none is set.',
     }),
     colors: Type.Object(
       { primary: color('Colour of headings and buttons'), accent: color('Colour of links') },

@@ -98,9 +98,9 @@ export const provisionSso = {
 
 const PassthroughClaims = Type.Object(
   {
-    external_sub: described(nullable(Type.String()), 'Id in the directory; null where the token had none.'),
+    external_sub: described(nullable(Type.String()), 'Id in the directory; null if the token had none.'),
     external_claims: claims('Every claim of the token with which the session was started.'),
-    full_name: described(nullable(Type.String()), 'Name from the token; null where it had none.'),
+    full_name: described(nullable(Type.String()), 'Name from the token; null if it had none.'),
   },
   { $id: 'PassthroughClaims', description: 'What the directory said of the person.' },
 );

@@ -16,8 +16,8 @@ const whence = {
     'Address of the client; null if it is not known.',
   ),
   user_agent: described(
-    nullable(Type.String({ description: 'Name of the browser, as it says; null where it says none.' })),
-    'Name of the browser, as it says; null where it says none.',
+    nullable(Type.String({ description: 'Name of the browser, as it says; null if it says none.' })),
+    'Name of the browser, as it says; null if it says none.',
   ),
 };
 
@@ -63,8 +63,8 @@ const ListedSignIn = Type.Object(
     method: oneOf(['passthrough', 'password', 'oidc', 'link'], 'How the person tried to sign in.'),
     outcome: oneOf(['succeeded', 'refused'], 'Whether the person was let in.'),
     reason: described(
-      nullable(Type.String({ description: 'Why not; null where the person was let in.' })),
-      'Why not; null where the person was let in.',
+      nullable(Type.String({ description: 'Why not; null if the person was let in.' })),
+      'Why not; null if the person was let in.',
     ),
     ...whence,
   },

@@ -7,7 +7,7 @@ import { type Operation } from '../operation';
 const saved = (description: string) => described(nullable(SsoRoleMapping), description);
 
 const SavedSsoMapping = Type.Object(
-  { mapping: saved('The mapping; null where none is saved.') },
+  { mapping: saved('The mapping; null if none is saved.') },
   { $id: 'SavedSsoMapping', description: 'The mapping of claims that is in force.' },
 );
 
@@ -55,9 +55,9 @@ export const TriedMapping = Type.Object(
     ),
     profile: described(
       nullable(
-        Type.Record(Type.String(), Type.Unknown(), { description: 'Fields of the profile; null where it fills none.' }),
+        Type.Record(Type.String(), Type.Unknown(), { description: 'Fields of the profile; null if it fills none.' }),
       ),
-      'Fields of the profile; null where it fills none.',
+      'Fields of the profile; null if it fills none.',
     ),
   },
   { $id: 'TriedMapping', description: 'What a mapping makes of claims.' },

@@ -44,7 +44,7 @@ export const environmentFields = {
     example: '2026-01-15T09:30:00.000Z',
   },
   updated_by: {
-    schema: described(nullableText, 'The API key that changed it last; null where it is not known.'),
+    schema: described(nullableText, 'The API key that changed it last; null if it is not known.'),
     example: null,
   },
 } as const satisfies ResourceFields;
@@ -171,32 +171,26 @@ export const releaseFields = {
     example: 'promotion',
   },
   source_release_id: {
-    schema: described(
-      nullable(uuid),
-      'Id of the release that was promoted or rolled back to; null where there is none.',
-    ),
+    schema: described(nullable(uuid), 'Id of the release that was promoted or rolled back to; null if there is none.'),
     example: 'c1d7a0a8-2d3f-4a39-8a5f-7d0f6a1b2c3d',
   },
   previous_release_id: {
-    schema: described(nullable(uuid), 'Id of the release that was live before it; null where there is none.'),
+    schema: described(nullable(uuid), 'Id of the release that was live before it; null if there is none.'),
     example: null,
   },
   note: {
-    schema: described(nullableText, 'Why it is released, as given; null where nothing was said.'),
+    schema: described(nullableText, 'Why it is released, as given; null if nothing was said.'),
     example: null,
   },
   created_at: { schema: described(time, 'When it was made, ISO 8601 in UTC.'), example: '2026-01-15T09:30:00.000Z' },
   created_by: {
-    schema: described(nullableText, 'The API key that asked for it; null where it is not known.'),
+    schema: described(nullableText, 'The API key that asked for it; null if it is not known.'),
     example: null,
   },
   live_at: { schema: described(nullable(time), 'When it went live; null: it has not.'), example: null },
   ended_at: { schema: described(nullable(time), 'When it ended; null: it has not.'), example: null },
   ended_by: {
-    schema: described(
-      nullableText,
-      'The API key that ended it; null where it has not ended or another release ended it.',
-    ),
+    schema: described(nullableText, 'The API key that ended it; null if it has not ended or another release ended it.'),
     example: null,
   },
 } as const satisfies ResourceFields;
@@ -218,10 +212,10 @@ export const Release = Type.Object(
   {
     ...answerSchemas(releaseFields),
     rule: Type.Optional(
-      Type.Object(releasedAsset, { description: 'The rule that is released; absent where it is a flow.' }),
+      Type.Object(releasedAsset, { description: 'The rule that is released; absent if it is a flow.' }),
     ),
     flow: Type.Optional(
-      Type.Object(releasedAsset, { description: 'The flow that is released; absent where it is a rule.' }),
+      Type.Object(releasedAsset, { description: 'The flow that is released; absent if it is a rule.' }),
     ),
     environment: Type.String({ description: 'Slug of the environment.' }),
     level: Type.Integer({ description: 'Level of the environment.' }),

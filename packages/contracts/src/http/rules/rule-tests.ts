@@ -38,17 +38,17 @@ export const RuleTest = Type.Object(
     response: described(jsonObject, 'What the output is compared with.'),
     policy,
     critical: Type.Boolean({ description: 'Whether a failure blocks publishing.' }),
-    success: Type.Optional(Type.Boolean({ description: 'Of the last run; absent where there was none.' })),
+    success: Type.Optional(Type.Boolean({ description: 'Of the last run; absent if there was none.' })),
     error: Type.Optional(
       Type.Boolean({
-        description: 'Whether the rule could not be evaluated in the last run; absent where there was none.',
+        description: 'Whether the rule could not be evaluated in the last run; absent if there was none.',
       }),
     ),
     test_state: Type.Optional(TestState),
     last_executed: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'When it last ran, ISO 8601 in UTC; absent where it never did.',
+        description: 'When it last ran, ISO 8601 in UTC; absent if it never did.',
       }),
     ),
   },
@@ -126,13 +126,11 @@ export const testRunFields = {
     Type.Object({
       ...outcome,
       expected: Type.Unknown({ description: 'What the test expects.' }),
-      actual: Type.Unknown({ description: 'The output; null where it could not be evaluated.' }),
+      actual: Type.Unknown({ description: 'The output; null if it could not be evaluated.' }),
       matched_rows: Type.Array(Type.Integer(), {
         description: 'Of a rule: indexes of the rows that made the answer, from 0. Empty for a flow.',
       }),
-      error_message: Type.Optional(
-        Type.String({ description: 'Why it could not be evaluated; absent where it could.' }),
-      ),
+      error_message: Type.Optional(Type.String({ description: 'Why it could not be evaluated; absent if it could.' })),
     }),
     { description: 'Each failed test, with the expected and the actual outputs.' },
   ),

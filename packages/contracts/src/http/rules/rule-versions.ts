@@ -8,7 +8,7 @@ export const RuleVersion = Type.Object(
     version: Type.Integer({ minimum: 1, description: 'Number of the version, from 1.' }),
     version_id: Type.String({ format: 'uuid', description: 'Id of the version, a UUID.' }),
     published_at: Type.String({ format: 'date-time', description: 'When it was published, ISO 8601 in UTC.' }),
-    published_by: described(nullableText, 'The API key that published it; null where it is not known.'),
+    published_by: described(nullableText, 'The API key that published it; null if it is not known.'),
     in_service: Type.Boolean({ description: 'Whether `latest` solves it.' }),
   },
   { $id: 'RuleVersion', description: 'A published version.' },
@@ -35,7 +35,7 @@ export const RuleVersionPage = Type.Object(
 
 /** The previous and the current value. */
 export const change = {
-  from: Type.Optional(Type.Unknown({ description: 'What it was; absent where it is new.' })),
+  from: Type.Optional(Type.Unknown({ description: 'What it was; absent if it is new.' })),
   to: Type.Optional(Type.Unknown({ description: 'The value after the change; absent if it was removed.' })),
 };
 

@@ -12,7 +12,7 @@ export const ListedRule = Type.Object(
     ...listedSchemas({ ...assetFacts, ...ruleFields }),
     published,
     no_conditions: Type.Integer({ description: 'Number of rows.' }),
-    drift: Type.Optional(Type.Array(RuleDrift, { description: 'With `include=drift`: empty where nothing drifted.' })),
+    drift: Type.Optional(Type.Array(RuleDrift, { description: 'With `include=drift`: empty if nothing drifted.' })),
   },
   { $id: 'ListedRule', description: 'A rule without its rows.' },
 );

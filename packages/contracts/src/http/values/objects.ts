@@ -17,7 +17,7 @@ export const ParsedField = Type.Object(
   {
     key: Type.String({ description: 'Keys to the field, joined with dots; elements of lists add no part.' }),
     name: Type.String({ description: 'Name for people.' }),
-    description: described(nullableText, 'Text from the content; null where there is none.'),
+    description: described(nullableText, 'Text from the content; null if there is none.'),
     type: Type.Unsafe<'string' | 'number' | 'boolean' | 'date' | 'list' | 'object'>({
       type: 'string',
       enum: ['string', 'number', 'boolean', 'date', 'list', 'object'],

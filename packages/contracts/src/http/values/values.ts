@@ -41,7 +41,7 @@ export const AssetUsage = Type.Object(
     type: Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds], description: '`rule` or `flow`.' }),
     id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
     name: Type.String({ description: 'Name for people.' }),
-    description: described(nullableText, 'Text for people; null where there is none.'),
+    description: described(nullableText, 'Text for people; null if there is none.'),
     slug: Type.String({ description: 'Name in addresses, unique in its workspace.' }),
     published: Type.Boolean({ description: 'Whether a published version is in service.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
@@ -78,7 +78,7 @@ export const valueFields = {
   },
   archived_at: {
     schema: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When it was archived; null where it is active.',
+      description: 'When it was archived; null if it is active.',
     }),
     example: null,
   },
@@ -257,7 +257,7 @@ export const SyncValuesAnswer = Type.Object(
   {
     collection: Type.String({ description: 'Name of the collection.' }),
     sync_id: Type.Optional(
-      Type.String({ description: 'The run that the request belongs to; absent where it is the whole collection.' }),
+      Type.String({ description: 'The run that the request belongs to; absent if it is the whole collection.' }),
     ),
     already_completed: Type.Boolean({ description: 'The run was completed before; this request changed nothing.' }),
     dry_run: Type.Boolean({ description: 'Whether nothing was written.' }),

@@ -7,7 +7,7 @@ import { ClientGone } from '../failure';
 export interface ReadBodyOptions {
   /** Largest body, before and after decompression, in bytes. */
   readonly limitBytes: number;
-  /** The setting that holds the limit, for the sentence to the client; absent where it is that of the call. */
+  /** The setting that holds the limit, for the sentence to the client; absent if it is that of the call. */
   readonly limitName?: string | undefined;
   /** How long the client may take, in ms. Default 60,000. */
   readonly timeoutMs?: number;
