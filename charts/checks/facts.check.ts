@@ -225,7 +225,7 @@ describe.each(SERVICES)('%s', (name) => {
   });
 });
 
-it('a job is another one where it does another thing, and the same where it does the same', () => {
+it('a job is another one if it does another thing, and the same if it does the same', () => {
   const jobs = (values: Readonly<Record<string, Value>>): readonly string[] =>
     render('minimal.yaml', values)
       .filter(({ kind }) => kind === 'Job')

@@ -154,7 +154,7 @@ describe('helm test', () => {
     },
   );
 
-  it('is a pod that ends by itself, kept until the next test for its log, and is absent where it is switched off', () => {
+  it('is a pod that ends by itself, kept until the next test for its log, and is absent if it is switched off', () => {
     expect(at(podOf('minimal.yaml'), 'metadata.annotations')).toEqual({
       ...{ 'helm.sh/hook': 'test', 'helm.sh/hook-delete-policy': 'before-hook-creation' },
     });
@@ -162,7 +162,7 @@ describe('helm test', () => {
     expect(podOf('gateway-only.yaml')).toBeNull();
   });
 
-  it('asks with a program that fails where one service is not ready', () => {
+  it('asks with a program that fails if one service is not ready', () => {
     const [script = ''] = textsAt(podOf('minimal.yaml'), 'spec.containers.0.args');
     expect(textsAt(podOf('minimal.yaml'), 'spec.containers.0.command')).toEqual(['node', '-e']);
     const asked = (...addresses: readonly string[]) =>
@@ -186,7 +186,7 @@ describe('the notes of an installation', () => {
     expect(notes).not.toContain('WARNING');
   });
 
-  it('say the address where there is an ingress', () => {
+  it('say the address if there is an ingress', () => {
     expect(renderNotes('ingress-traefik.yaml')).toContain('reach it at https://decisions.example.com.');
   });
 

@@ -20,7 +20,7 @@ const lagTriggerOf = (file: string): Value => at(get(render(file), 'ScaledObject
 
 // The names are those of KEDA's trigger `kafka`: https://keda.sh/docs/2.14/scalers/apache-kafka/.
 describe('keda proves itself to the brokers', () => {
-  it('by nothing at the broker inside, and where brokers ask for nothing', () => {
+  it('by nothing at the broker inside, and if brokers ask for nothing', () => {
     for (const file of ['minimal.yaml', 'kafka-bare.yaml']) {
       expect(find(render(file), 'TriggerAuthentication', 'solve-worker')).toBeUndefined();
       expect(at(lagTriggerOf(file), 'authenticationRef')).toBeNull();
@@ -49,7 +49,7 @@ describe('keda proves itself to the brokers', () => {
     });
   });
 
-  it('by the client of OAuth, whose token endpoint and scope it reads where the workers do', () => {
+  it('by the client of OAuth, whose token endpoint and scope it reads if the workers do', () => {
     const file = 'kafka-oauthbearer-scope.yaml';
     expect(parametersOf(file)).toEqual({
       ...{ username: 'secretTargetRef: kafka-login/username', password: 'secretTargetRef: kafka-login/password' },
@@ -64,14 +64,14 @@ describe('keda proves itself to the brokers', () => {
     expect(at(lagTriggerOf(file), 'metadata.saslTokenProvider')).toBeNull();
   });
 
-  it('by no scope where there is none', () => {
+  it('by no scope if there is none', () => {
     const parameters = parametersOf('kafka-oauthbearer.yaml', {
       ...{ 'app.logging.mqSasl.scope': '', 'hps.workers.autoscaling.triggerAuthentication': '' },
     });
     expect(Object.keys(parameters).sort()).toEqual(['oauthTokenEndpointUri', 'password', 'username']);
   });
 
-  it('not at all where the services log in by tokens that keda cannot get: other triggers scale the workers then', () => {
+  it('not at all if the services log in by tokens that keda cannot get: other triggers scale the workers then', () => {
     expect(find(render('bridge-gcp.yaml'), 'TriggerAuthentication', 'solve-worker')).toBeUndefined();
     const triggers = listAt(get(render('bridge-gcp.yaml'), 'ScaledObject', 'solve-worker'), 'spec.triggers');
     expect(triggers.map((trigger) => textAt(trigger, 'type')).sort()).toEqual(['cpu', 'metrics-api', 'metrics-api']);

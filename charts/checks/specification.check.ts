@@ -169,7 +169,7 @@ describe('brokers', () => {
     expect(gateway(render('kafka-bare.yaml', { 'app.logging.enabled': false }))).not.toHaveProperty('MQ_BROKERS');
   });
 
-  it('have no prefix of topics where it is empty', () => {
+  it('have no prefix of topics if it is empty', () => {
     expect(gateway(render('no-prefix.yaml'))['MQ_TOPIC_PREFIX']).toBe('');
     expect(at(get(render('no-prefix.yaml'), 'ScaledObject', 'solve-worker'), 'spec.triggers.0.metadata')).toMatchObject(
       {
@@ -393,7 +393,7 @@ it('broker, cache and database are reached with certificates of private authorit
   expect(mountedIn(templateOf('Job', 'topics'))).toEqual(['broker-tls']);
 });
 
-it('traces go where the values say, from every service and over one more port, and are off without an address', () => {
+it('traces go if the values say, from every service and over one more port, and are off without an address', () => {
   const objects = render('everything-on.yaml');
   for (const name of SERVICES) {
     expect(variablesOf(objects, name)).toMatchObject({
@@ -442,7 +442,7 @@ describe('workers', () => {
 });
 
 describe('the ingress', () => {
-  it('of Traefik sends each path where the contract does, and asks about people', () => {
+  it('of Traefik sends each path if the contract does, and asks about people', () => {
     const routes = listAt(get(render('ingress-traefik.yaml'), 'IngressRoute', 'ingress'), 'spec.routes');
     const people = routes
       .filter((route) => !textAt(route, 'match').includes('X-Api-Key'))

@@ -43,7 +43,7 @@ it.each(rules.map(({ alert }) => alert))(
   },
 );
 
-it('the page of runbooks names no alert that is gone', () => {
+it('the page of runbooks names no alert that does not exist', () => {
   const named = [...runbooks.matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
   expect(named).toEqual(rules.map(({ alert }) => alert));
 });

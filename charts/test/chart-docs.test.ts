@@ -13,7 +13,7 @@ it.each([UMBRELLA, ...SERVERS])('docs/chart-values.md shows the values of %s', (
   expect(writtenPart(PAGE, `values of ${chart}`, table)).toBe(table);
 });
 
-it('docs/chart-values.md shows the values of services and where their defaults differ', () => {
+it('docs/chart-values.md shows the values of services and if their defaults differ', () => {
   const table = valuesTable('objects-api');
   expect(writtenPart(PAGE, 'values of services', table)).toBe(table);
   const differences = differencesTable();

@@ -208,7 +208,7 @@ describe('the checker', () => {
     expect(await submitted).toMatchObject({ status: 200 });
     return (await recorder.conclude(instanceId)).verdict;
   };
-  it('CN-107, I2, I3: finds a serial order where a flow ran again', async () => {
+  it('CN-107, I2, I3: finds a serial order if a flow ran again', async () => {
     expect(await judge(fleet, 'remembered')).toMatchObject({ type: 'serial' });
   }, 180_000);
 

@@ -217,7 +217,7 @@ describe('a flow that reaches out', () => {
     expect((await solve('nobody', {}, `${slug}-or-fails`)).status).toBe(500);
   });
 
-  it('is tested with mocks, and live where a test says so', async () => {
+  it('is tested with mocks, and live if a test says so', async () => {
     const tests = `/api/v1/admin/flows/${slug}/tests`;
     const test = { name: 'Mocked', request: { id: 'a' }, critical: true };
     await service.call('POST', tests, { ...test, response: { double: 2 }, mocks: { score: { score: 1 }, double: { double: 2 } } });

@@ -147,7 +147,7 @@ it(
 );
 
 it(
-  'a cutover is followed before copies are too old where it is announced, and then where it is not',
+  'a cutover is followed before copies are too old if it is announced, and then if it is not',
   async () => {
     const slug = await publishVersions();
     const environment = await openEnvironment();
@@ -170,7 +170,7 @@ it(
   180 * SECONDS,
 );
 
-it('an environment in which nothing of the rule is live answers 404: before, after, and where there is none', async () => {
+it('an environment in which nothing of the rule is live answers 404: before, after, and if there is none', async () => {
   const slug = await publishVersions();
   const environment = await openEnvironment();
   const nothing = { status: 404, body: { code: 'environment_not_found' } };

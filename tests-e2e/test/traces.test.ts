@@ -124,7 +124,7 @@ it('the collector is shown its token, and no span holds a key or a value of a cl
     expect(all.includes(hidden)).toBe(false);
 });
 
-it('what records traces is not loaded where they are off', () => {
+it('what records traces is not loaded if they are off', () => {
   const script = `
     for (const name of ['broker', 'cache', 'persistence', 'service-kit', 'infrastructure'])
       require('./packages/' + name + '/dist');

@@ -71,7 +71,7 @@ describe('a broker with faults', () => {
     await askUntilAnswered(requester);
   });
 
-  it('serves the same requester and responder after it died and came back twice', async () => {
+  it('serves the same requester and responder after two restarts', async () => {
     const requester = await startRequester(broker);
     const responder = await startResponder(broker);
     for (let round = 0; round < 2; round += 1) {

@@ -39,7 +39,7 @@ describe('counting the members of a group', () => {
     expect(await other.countMembers('workers')).toBe(0);
   });
 
-  it('fails with broker_unavailable where there is no broker, and where one accepts and never answers', async () => {
+  it('fails with broker_unavailable if there is no broker, and if one accepts and never answers', async () => {
     const sockets = new Set<Socket>();
     const mute = createServer((socket) => {
       sockets.add(socket);

@@ -168,7 +168,7 @@ describe('a producer', () => {
     await nowhere.close();
   });
 
-  it('refuses at once while there is no broker, where it was told to', async () => {
+  it('refuses at once while there is no broker, if it was told to', async () => {
     const nowhere = testBroker('nowhere', '127.0.0.1:1');
     const producer = nowhere.createProducer({ unavailableAfterMs: 100 });
     expect(await errorCodeOf(producer.send(message('no')))).toBe('broker_unavailable');

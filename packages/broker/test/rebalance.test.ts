@@ -249,7 +249,7 @@ describe('a group of responders', () => {
     expect((await Promise.all(answers)).map(Number)).toEqual(Array.from({ length: 300 }, (_, index) => index));
   });
 
-  it('drops what nobody waits for any more', async () => {
+  it('drops requests for which nobody waits any more', async () => {
     const requester = await startRequester(broker);
     const asked = { requester: 'somebody', correlationId: 'long ago', replyPartition: 0 };
     const headers = encodeSolutionRequest({ ...envelope(-1), ...asked });

@@ -113,7 +113,7 @@ describe('requests and answers', () => {
       expect(await serviceErrorOf(ask(text))).toMatchObject({ code, message, details });
     });
 
-    it.each(['crash', 'crash later'])('on which the worker fails (%s) tells nothing of its internals', async (text) => {
+    it.each(['crash', 'crash later'])("hides the worker's internals when it fails (%s)", async (text) => {
       errors.length = 0;
       const error = await serviceErrorOf(ask(text));
       expect(error.code).toBe('internal_error');
@@ -133,12 +133,12 @@ describe('requests and answers', () => {
       expect(error).toMatchObject({ code: 'payload_too_large', details: { limit_bytes: limit } });
     });
 
-    it('fails with result_too_large where its result is larger than a message', async () => {
+    it('fails with result_too_large if its result is larger than a message', async () => {
       const answer = answerTo(requester, Buffer.from(`grow ${33 * MIB}`));
       expect(await errorCodeOf(answer)).toBe('result_too_large');
     });
 
-    it('fails with the code alone where its error is larger than a message', async () => {
+    it('fails with the code alone if its error is larger than a message', async () => {
       const answer = answerTo(requester, Buffer.from('huge details'));
       expect(await serviceErrorOf(answer)).toMatchObject({ code: 'evaluation_failed', details: {} });
     });
@@ -195,7 +195,7 @@ describe('requests and answers', () => {
       await producer.stop();
     };
 
-    it('are dropped once, and counted, where no address for an answer can be read', async () => {
+    it('are dropped once, and counted, if no address for an answer can be read', async () => {
       const before = responder.count('request_malformed');
       await send('solution', { nonsense: 'yes' });
       await send('solution', {});
@@ -208,7 +208,7 @@ describe('requests and answers', () => {
       ]);
     });
 
-    it('are answered with an error where it can', async () => {
+    it('are answered with an error if it can', async () => {
       const before = responder.events.length;
       await send('solution', { ...head(), 'correlation-id': 'broken-1', kind: 'dance' });
       const malformed = (): object[] =>

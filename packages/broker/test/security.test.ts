@@ -157,7 +157,7 @@ describe('a broker that asks who is there', () => {
   });
 
   it.each(['plain', 'scram-sha-256'] as const)(
-    'refuses a wrong password by %s, and nobody shows it',
+    'refuses a wrong password by %s without showing it',
     async (mechanism) => {
       const password = 'guessed-5b1e';
       const broker = open(secure().saslTls, { tls: tls(), sasl: { mechanism, username: 'alice', password } });

@@ -72,7 +72,7 @@ describe('tokens of a file', () => {
   });
 
   it.each(['opaque-token', 'a.b.c', `x.${Buffer.from('{"exp":"soon"}').toString('base64url')}.z`])(
-    'are read again each minute where they do not say when they end: %s',
+    'are read again each minute if they do not say when they end: %s',
     async (value) => {
       writeFileSync(file, value);
       const token = fileTokens(file, now);

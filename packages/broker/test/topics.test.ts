@@ -33,7 +33,7 @@ const administer = async <T>(
 describe('topics of requests and answers', () => {
   withBroker('topics', (opened) => (broker = opened));
 
-  it('have names without a prefix, and their groups too, where the prefix is empty', async () => {
+  it('have names without a prefix, and their groups too, if the prefix is empty', async () => {
     const bare = createBroker({ brokers: [testStack().mqBrokers], clientId: 'bare', topicPrefix: '' }, silentLog);
     broker.adopt({ stop: () => bare.close() });
     await createTestTopics(bare);

@@ -42,7 +42,7 @@ describe('a described resource', () => {
     expect(Object.keys(answerExample(fields))).toEqual(Object.keys(answer));
   });
 
-  it('has requests with the fields that callers give, optional where they have a value for their absence', () => {
+  it('has requests with the fields that callers give, optional if they have a value for their absence', () => {
     const request = Type.Object(requestSchemas(fields));
     expect(Object.keys(request.properties)).toEqual(['display_name', 'tree_rings']);
     expect(request.required).toEqual(['display_name']);

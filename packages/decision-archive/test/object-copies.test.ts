@@ -165,7 +165,7 @@ it('repeats a failed fetch', async () => {
   expect(await ask(DOCUMENTS, opened.paths)).toEqual([[20_000, 160]]);
 });
 
-it('leaves nothing of an object that could not be fetched', async () => {
+it('removes an object that could not be fetched completely', async () => {
   const copies = await copiesOf();
   const opened = copies.open([await objectOf('large')]);
   rangeFails = () => true;

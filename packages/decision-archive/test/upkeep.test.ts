@@ -268,7 +268,7 @@ describe('erasure', () => {
     expect(await erase()).toEqual({ ids: [], objects: 0 });
   });
 
-  it('leaves nothing of an object that held only erased decisions', async () => {
+  it('removes an object that held only erased decisions', async () => {
     await write([recordOf(4)]);
     expect(await erase()).toEqual({ ids: ['id-of-m4'], objects: 1 });
     expect([await counting(), await objectFiles()]).toEqual([[], []]);

@@ -102,7 +102,7 @@ describe('a message of the log', () => {
     expect(counts).toMatchObject([{ at: '2026-01-15T09:30:00.000Z', workspaceId: log().workspace_id }]);
   });
 
-  it('of version 1 has none of that', () => {
+  it('of version 1 lacks these fields', () => {
     const { records, counts } = read(log());
     expect(records).toMatchObject([
       { assetId: null, contextSlug: null, flowSlug: null, instance: null, standsFor: 1, isCut: false },

@@ -110,7 +110,7 @@ describe('E-164 formulas of one request', () => {
 describe('E-165 answers', () => {
   const list = times(100_000, (index) => index);
 
-  it('are bounded where they repeat an input', () => {
+  it('are bounded if they repeat an input', () => {
     const table: RuleTable = {
       requestSchema: [{ key: 'list', type: 'list' }],
       responseSchema: outputs(1_000),
@@ -120,7 +120,7 @@ describe('E-165 answers', () => {
     expect(solve({ ...table, responseSchema: outputs(50), conditions: [rowOf(50, 'list')] }, { list }).ok).toBe(true);
   });
 
-  it('are bounded where a group makes them, listed or added', () => {
+  it('are bounded if a group makes them, listed or added', () => {
     expect(messageOf(solve(group(1_000, 'list', 'list'), { list }))).toContain('The answer is larger');
     expect(messageOf(solve(group(1_000, 'text', 'list'), { text: 'x'.repeat(1_000_000) }))).toContain(
       'The answer is larger',
@@ -169,7 +169,7 @@ describe('E-166 values by reference', () => {
     }
   });
 
-  it('count once where they are written alike, and make one condition', () => {
+  it('count once if they are written alike, and make one condition', () => {
     const table: RuleTable = {
       requestSchema: [{ key: 'a', type: 'string' }],
       responseSchema: [{ key: 'out', type: 'list' }],
@@ -182,7 +182,7 @@ describe('E-166 values by reference', () => {
     expect(evaluateRule(rule, { a: 'value 99999' }, { now: 0 })).toMatchObject({ ok: true, matched: [0] });
   });
 
-  it('are a problem where they nest too deep, and later a failure', () => {
+  it('are a problem if they nest too deep, and later a failure', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 200; level += 1) deep = [deep];
     const table: RuleTable = {
@@ -228,7 +228,7 @@ describe('E-167 explanations', () => {
     expect(explained(table, { a: [] }, 'brief')).toContain('"args":[{"k":[1]}]');
   });
 
-  it('stop at a size where all rows are asked for, and say how many rows they leave out', () => {
+  it('stop at a size if all rows are asked for, and say how many rows they leave out', () => {
     const table: RuleTable = {
       requestSchema: [{ key: 'a', type: 'string' }],
       responseSchema: [],

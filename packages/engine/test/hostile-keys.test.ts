@@ -74,7 +74,7 @@ describe.each(KEYS)('the key %s', (key) => {
     expect(new Set(checkRule(unknown).map(({ code }) => code))).toEqual(new Set(['unknown_field', 'unknown_group']));
   });
 
-  it('is a problem where the table does not have it', () => {
+  it('is a problem if the table does not have it', () => {
     const bare: RuleTable = { ...table, requestSchema: [], responseSchema: [] };
     expect(checkRule(bare).map(({ code, column }) => [code, column])).toEqual([
       ['unknown_field', key],
@@ -84,7 +84,7 @@ describe.each(KEYS)('the key %s', (key) => {
 });
 
 describe('names of values', () => {
-  it.each(WORDS)('%s is the name of a function only where one is bound', (word) => {
+  it.each(WORDS)('%s is the name of a function only if one is bound', (word) => {
     const table: RuleTable = {
       requestSchema: [],
       responseSchema: [{ key: 'out', type: 'function' }],

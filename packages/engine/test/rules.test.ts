@@ -197,7 +197,7 @@ describe('the message for a cell', () => {
     expect(messageFor(type, op)).toMatch(new RegExp(`did you mean "${near}"; valid are: any; `));
   });
 
-  it('suggests nothing where no operator is near', () => {
+  it('suggests nothing if no operator is near', () => {
     expect(messageFor('number', 'xyzzy')).toMatch(/which fields of type number do not have; valid are: any; /);
   });
 
@@ -209,7 +209,7 @@ describe('the message for a cell', () => {
     expect(messageFor('string', 'is included in', args)).toContain(`a list is one argument: write ${shown}`);
   });
 
-  it('says only how many arguments an operator without a list takes where there are too many', () => {
+  it('says only how many arguments an operator without a list takes if there are too many', () => {
     expect(messageFor('string', 'equals', ['a', 'b'])).toMatch(/gives "equals" 2 arguments; it takes 1 \(value\)\.?$/);
   });
 });

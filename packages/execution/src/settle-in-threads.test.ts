@@ -100,7 +100,7 @@ it.each([
   expect(faults).toHaveLength(faultCount);
 });
 
-it('fails each instance that waits where a job is refused', async () => {
+it('fails each instance that waits if a job is refused', async () => {
   const refusal = new ServiceError('overloaded', 'Too many wait.');
   const { settled, faults } = await carryOut(() => Promise.reject(refusal));
   const statuses = settled.map(({ executions }) => executions['rule:large']?.status);

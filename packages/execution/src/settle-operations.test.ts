@@ -139,7 +139,7 @@ it('fails only the asset whose version is gone', async () => {
   ]);
 });
 
-it('runs nothing once nobody waits', async () => {
+it('runs nothing once the caller has gone', async () => {
   const { settled, runs } = await carryOut(request([instance('a', { total: 200 })]), 0);
   expect(settled).toMatchObject([{ ended: 'deadline', unfinished: ['rule:discount'], runs: [] }]);
   expect(runs).toEqual([]);

@@ -39,7 +39,7 @@ const directory = () =>
     () => now,
   );
 
-it('sees a revocation within 60 seconds of reading the key where there is no cache server', async () => {
+it('sees a revocation within 60 seconds of reading the key if there is no cache server', async () => {
   const keys = directory();
   await keys.find(key.selector);
   revokedAt = '2026-01-01T00:00:00.000Z';

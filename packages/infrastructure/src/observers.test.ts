@@ -170,7 +170,7 @@ describe('a requester', () => {
     expect(await valueOf('decision_requester_requests_total', 'outcome="answered"')).toBe(1);
   });
 
-  it('measures no broker where no worker answered, or one that measures nothing', async () => {
+  it('measures no broker if no worker answered, or one that measures nothing', async () => {
     const requester = measureRequester(
       metrics,
       requesterThat((_envelope, payload) =>

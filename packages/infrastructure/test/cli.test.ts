@@ -230,7 +230,7 @@ describe('the program that prepares topics', () => {
     expect(await run(prepareTopics, wanted)).toEqual({ code: 1, lines: differences });
   });
 
-  it('ends well where nothing differs but what costs room', async () => {
+  it('ends well if nothing differs but what costs room', async () => {
     const longer = { ...environment, TOPIC_LOGS_RETENTION_MS: '60000' };
     expect(await run(prepareTopics, longer)).toMatchObject({
       code: 0,

@@ -207,7 +207,7 @@ it('logs what the rule lets be logged: masks and omissions are made before the t
   expect((await metrics.render()).text).not.toContain(marker);
 });
 
-it('answers a decision that must be on record once it is, and none where nothing is logged', async () => {
+it('answers a decision that must be on record once it is, and none if nothing is logged', async () => {
   const versionId = await makeVersion('on-record', { logging: { delivery: 'required' } });
   const before = await settled('stored');
   await putOnRecord(writer, { ...envelope('on record'), versionId }, [input('{"n":1}')]);
@@ -226,7 +226,7 @@ it('answers a decision that must be on record once it is, and none where nothing
   await putOnRecord(silent, envelope('not required'), [input('{"n":1}')]);
 });
 
-it('counts what was evaluated, by what became of it, on record or not', async () => {
+it('counts evaluations by outcome, recorded or not', async () => {
   const counted = async (outcome: string): Promise<number> => {
     const { text } = await metrics.render();
     const line = new RegExp(`decision_evaluations_total\\{asset="rule",outcome="${outcome}"[^}]*\\} (\\d+)`);
@@ -299,7 +299,7 @@ it('keys masks by workspace', () => {
   expect(createMasks(undefined)('one')).toBeUndefined();
 });
 
-it('shows nothing of a decision while the database does not tell what may be shown', async () => {
+it('shows no part of a decision while the database does not say what may be shown', async () => {
   const errors: unknown[] = [];
   const away = { inWorkspace: () => Promise.reject(new ServiceError('database_unavailable', 'It is away.')) };
   const policyOf = createLoggingPolicies({ database: away, onUnknown: (error) => errors.push(error) });

@@ -111,7 +111,7 @@ describe('a service that is started before its database', () => {
     await given.stopper.stop();
   });
 
-  it('says so at every address of the machine where no host is set, as its metrics do', async () => {
+  it('says so at every address of the machine if no host is set, as its metrics do', async () => {
     const [port, metricsPort] = [await freePort(), await freePort()];
     const given = opening({ DATABASE_URL: earlyUrl, PORT: port, METRICS_PORT: metricsPort });
     const opened = openStores(given);
@@ -228,7 +228,7 @@ it('checks keys in the database, or in the cache that it is given, until they ar
 });
 
 describe('the broker', () => {
-  it('is undefined where the configuration names none', () => {
+  it('is undefined if the configuration names none', () => {
     expect(openBroker(opening())).toBeUndefined();
   });
 
@@ -238,7 +238,7 @@ describe('the broker', () => {
     await given.stopper.stop();
   });
 
-  it('is refused with a sentence where its security settings are incomplete', () => {
+  it('is refused with a sentence if its security settings are incomplete', () => {
     const given = opening({ MQ_BROKERS: 'localhost:1', MQ_SASL_MECHANISM: 'plain' });
     expect(() => openBroker(given)).toThrow(StartRefusal);
     expect(() => openBroker(given)).toThrow(/MQ_SASL_USERNAME/);

@@ -127,7 +127,7 @@ it('accepts what was signed with the previous secret', async () => {
   expect(await ask(withCookie(token))).toMatchObject({ workspaceId });
 });
 
-it('never falls back to a session where a key was sent, be it wrong or empty', async () => {
+it('never falls back to a session if a key was sent, be it wrong or empty', async () => {
   const { token } = await signIn(await newPerson());
   for (const wrong of ['wrong', `${apiKey.slice(0, -1)}!`, ''])
     await expect(ask({ ...withCookie(token), 'x-api-key': wrong })).rejects.toThrow(
@@ -136,7 +136,7 @@ it('never falls back to a session where a key was sent, be it wrong or empty', a
   expect((await ask({ ...withCookie(token), 'x-api-key': apiKey })).userId).toBeUndefined();
 });
 
-it('asks for a key where a request carries neither', async () => {
+it('asks for a key if a request carries neither', async () => {
   await expect(ask({ cookie: 'theme=dark' })).rejects.toThrow(refused('missing_api_key'));
 });
 
@@ -187,7 +187,7 @@ describe('a session is refused', () => {
     await expect(async () => ask(withCookie('a'.repeat(100_000)))).rejects.toThrow(refused('invalid_session'));
   });
 
-  it('where another site made the browser change something, and not where it reads', async () => {
+  it('if another site made the browser change something, and not if it reads', async () => {
     const { token } = await signIn(await newPerson());
     const foreign = { ...withCookie(token), host: 'decisions.example.com', origin: 'https://evil.example' };
     await expect(async () => ask(foreign, 'POST')).rejects.toThrow(refused('cross_site_request'));

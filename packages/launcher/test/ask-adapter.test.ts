@@ -147,7 +147,7 @@ it('bounds concurrent questions, and answers further requests 503', async () => 
   expect(statuses.filter((status) => status === 200)).toHaveLength(512);
 });
 
-it('asks nobody without an adapter', async () => {
+it('asks no service without an adapter', async () => {
   const alone = await startIngress({
     host: '127.0.0.1',
     port: 0,

@@ -194,7 +194,7 @@ describe('importWorkspace', () => {
     expect(calls).toEqual([]);
   });
 
-  it('names the address at which nobody answers', async () => {
+  it('names the address that does not answer', async () => {
     file('rules/a.json', rule('a'));
     const url = 'http://127.0.0.1:9';
     expect(await faultOf(importWorkspace({ directory, baseUrl: url, apiKey: 'key' }))).toBe(

@@ -24,7 +24,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const GONE = 2 ** 22 + 1;
 
 describe('the launch lock', () => {
-  it('admits one launcher and tells the next where it runs', () => {
+  it('admits one launcher and tells the next if it runs', () => {
     const release = takeLaunchLock(join(directory, 'lock'), () => ' at http://somewhere');
     expect(() => takeLaunchLock(join(directory, 'lock'), () => ' at http://somewhere')).toThrow(
       `It already runs here as process ${process.pid} at http://somewhere. Stop that one first.`,
@@ -71,7 +71,7 @@ describe('the connection file', () => {
     expect(readConnection(path)).toMatchObject({ base_url: 'http://here' });
   });
 
-  it('is absent where it is damaged', () => {
+  it('ignores a damaged one', () => {
     writeFileSync(join(directory, 'connection.json'), '{"base_url": "http');
     expect(readConnection(join(directory, 'connection.json'))).toBeUndefined();
   });

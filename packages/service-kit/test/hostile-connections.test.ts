@@ -173,7 +173,7 @@ it.each([
   await odd.server.stop(0);
 });
 
-it('tells the handler when its client goes away, and ignores the late answer', async () => {
+it('notifies the handler when its client disconnects, and ignores the late answer', async () => {
   let arrive: () => void = () => undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
   let gone: Promise<unknown> | undefined;

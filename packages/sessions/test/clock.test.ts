@@ -20,7 +20,7 @@ describe('a clock that is an hour off', () => {
   it.each([
     ['ahead', HOUR_MS],
     ['behind', -HOUR_MS],
-  ])('accepts a session that a process %s has just begun', async (_, off) => {
+  ])('accepts a session that a process %s has just started', async (_, off) => {
     expect(await isLetIn({ minting: NOW + off, proving: NOW })).toBe(true);
     expect(await isLetIn({ minting: NOW, proving: NOW + off })).toBe(true);
   });

@@ -127,7 +127,7 @@ describe('in passthrough mode', () => {
     ['a payload that is a list', payload('["a@example.com"]')],
     ['a payload that is null', payload('null')],
     ['a payload nested 10,000 deep', payload(`{"email":"a@example.com","a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`)], // prettier-ignore
-  ])('a token with %s gets 401 and creates nobody', async (_, token) => {
+  ])('a token with %s gets 401 and creates no user', async (_, token) => {
     const before = await users();
     const answer = await check({ authorization: `Bearer ${token}` });
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'Invalid token format' }]);
@@ -156,14 +156,14 @@ describe('in passthrough mode', () => {
     ['with spaces', ' a b@example.com '],
     ['in Unicode that folds onto the administrator', 'adm\u0131n@example.com'],
     ['in full-width letters', '\uff41dmin@example.com'],
-  ])('an email that is %s gets 401 and creates nobody', async (_, email) => {
+  ])('an email that is %s gets 401 and creates no user', async (_, email) => {
     const before = await users();
     const answer = await check(bearer({ email }));
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'Token missing required email claim' }]);
     expect(await users()).toEqual(before);
   });
 
-  it('an email with NUL gets 401 and creates nobody', async () => {
+  it('an email with NUL gets 401 and creates no user', async () => {
     const answer = await check(bearer({ email: 'nul\0@example.com' }));
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'Invalid token format' }]);
   });
@@ -183,13 +183,13 @@ describe('in passthrough mode', () => {
     }
   });
 
-  it('two token headers get 401, whoever they name', async () => {
+  it('two token headers get 401 for every person', async () => {
     const [one, other] = [bearer({ email: 'one@example.com' }), bearer({ email: 'two@example.com' })];
     const { status } = await askRaw(adapter.url, 'GET', '/auth/check', { authorization: one['authorization'] ?? '', Authorization: other['authorization'] ?? '' }); // prettier-ignore
     expect(status).toBe(401);
   });
 
-  it("a truncated or repeated cookie, even with another person's, changes nobody's identity", async () => {
+  it("a truncated or repeated cookie, even with another person's, changes no identity", async () => {
     const own = cookieOf(await check(bearer({ email: 'mine@example.com' }))) ?? '';
     const foreign = cookieOf(await check(bearer({ email: 'somebody-else@example.com' }))) ?? '';
     const [name = '', token = ''] = own.split('=');
@@ -209,7 +209,7 @@ describe('in passthrough mode', () => {
       expect((await askRaw(adapter.url, 'GET', '/auth/check', headers)).status).toBe(431);
   });
 
-  it.each([1, -1])('a clock %d hours ahead only shifts the end of the sessions begun by it', async (hours) => {
+  it.each([1, -1])('a clock %d hours ahead only shifts the end of sessions started by it', async (hours) => {
     const real = Date.now;
     let off = 0;
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + off);
@@ -249,7 +249,7 @@ describe('in passthrough mode', () => {
   });
 });
 
-describe('where people sign in', () => {
+describe('if people sign in', () => {
   let adapter: AdapterUnderTest;
   let provider: Server;
   let issuer: string;

@@ -77,7 +77,7 @@ describe('a forgotten password', () => {
     ]);
   });
 
-  it('is answered alike for everybody, and not mailed to people without a local password, disabled or unknown ones', async () => {
+  it('is answered in the same way for everyone, and not mailed to unknown or disabled people or those without a local password', async () => {
     const [{ email }, away, elsewhere] = [await people.add(), await people.add(), await people.add()];
     await adapter.sql(`update users set disabled_at = now() where id = '${away.id}'`);
     await adapter.sql(`update users set password_hash = null where id = '${elsewhere.id}'`);
@@ -179,7 +179,7 @@ describe('an invitation', () => {
     expect((await post(path, fields)).status).toBe(303);
   });
 
-  it('that is unknown, expired, truncated or for an address taken meanwhile creates nobody', async () => {
+  it('that is unknown, expired, truncated or for an address taken meanwhile creates no user', async () => {
     const [expired, taken] = [await invite({ expiresAt: '2020-01-01T00:00:00.000Z' }), await invite()];
     for (const path of [
       expired.path,

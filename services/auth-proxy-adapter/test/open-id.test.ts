@@ -132,7 +132,7 @@ describe('at a real provider', () => {
     expect(await answer.text()).toContain('password of this service');
   });
 
-  it('a person who is refused there is told so', async () => {
+  it('a person who is refused by the provider sees why', async () => {
     await account('ada-1', ada, { refuses: true });
     const browser = openBrowser(adapter);
     const { answer } = await browser.visit('/auth/oidc');

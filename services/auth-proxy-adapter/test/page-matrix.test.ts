@@ -108,7 +108,7 @@ it('others are not: pages redirect to the sign-in, and calls and forms are answe
   expect(wrong).toEqual([]);
 });
 
-it('open pages answer everybody alike', async () => {
+it('public pages answer everyone in the same way', async () => {
   const wrong: string[] = [];
   for (const operation of named(OPEN).filter(({ method }) => method === 'get')) {
     const expected = seen(await ask(operation, ''));

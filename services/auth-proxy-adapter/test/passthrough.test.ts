@@ -355,7 +355,7 @@ describe('their own claims', () => {
   });
 });
 
-it('without the identity store nobody new is admitted, and nothing is half done', async () => {
+it('without the identity store no new person is admitted, and nothing is left half done', async () => {
   adapter.mapping = () => Promise.reject(new Error('the connection broke'));
   expect((await check(bearer({ email: 'half@example.com' }))).status).toBe(500);
   expect(await userOf('half@example.com')).toBeUndefined();

@@ -77,7 +77,7 @@ it('an account is locked after ten wrong guesses, even for the right password, w
   expect([answer.status, answer.headers.getSetCookie()]).toEqual([401, []]);
 });
 
-it('requires a form, and signs nobody in from another site', async () => {
+it('requires a form, and does not sign in from another site', async () => {
   expect((await signIn('ada@example.com', PASSWORD, { origin: 'https://evil.example' })).status).toBe(403);
   const headers = { 'content-type': 'application/json' };
   expect((await fetch(`${adapter.url}/auth/signin`, { method: 'POST', body: '{}', headers })).status).toBe(415);

@@ -96,7 +96,7 @@ describe('names of facts', () => {
     expect(JSON.stringify(read.body)).not.toContain('12345');
   });
 
-  it('constructor, toString and the like are facts as any other, where undeclared ones are stored', async () => {
+  it('constructor, toString and the like are facts as any other, if undeclared ones are stored', async () => {
     const slug = await create();
     const facts = { constructor: 'c', toString: 't', hasOwnProperty: 'h', valueOf: 'v', length: 3 };
     await api.call('POST', named(slug, 'a'), facts);
@@ -122,16 +122,13 @@ describe('names of facts', () => {
     });
   });
 
-  it.each(['a\u0000b', 'a\ud800', 'a.b', '$a', '', 'x'.repeat(201)])(
-    '%j is refused where it is stored',
-    async (name) => {
-      const slug = await create();
-      expect(await api.call('POST', named(slug, 'a'), { [name]: 1 })).toMatchObject({
-        status: 422,
-        body: { code: 'facts_invalid' },
-      });
-    },
-  );
+  it.each(['a\u0000b', 'a\ud800', 'a.b', '$a', '', 'x'.repeat(201)])('%j is refused if it is stored', async (name) => {
+    const slug = await create();
+    expect(await api.call('POST', named(slug, 'a'), { [name]: 1 })).toMatchObject({
+      status: 422,
+      body: { code: 'facts_invalid' },
+    });
+  });
 });
 
 describe('names of fields', () => {

@@ -166,7 +166,7 @@ const settledWithoutRounds = (facts: SettledInstance['facts']): SettledInstance 
   ...{ facts, executions: {}, runs: [], ended: 'fixpoint', unfinished: [], anyReady: true },
 });
 
-it('counts instances of unknown outcome, where the database is lost before it says what was written', async () => {
+it('counts instances of unknown outcome, if the database is lost before it says what was written', async () => {
   const { cut, submitWith, values } = startCutOff();
   const { failures } = await submitWith(({ held }) => {
     cut();

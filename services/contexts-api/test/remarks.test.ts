@@ -97,7 +97,7 @@ describe('C22, C28: what a context ignores', () => {
     expect(streamed.at(-1)).toMatchObject({ accepted: 3, ignored: 3 });
   });
 
-  it('is told in part where it is much, and counted in full', async () => {
+  it('is told in part if it is much, and counted in full', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`unknown_${index}`, 1]));
     const single = await submit(unknown);
     expect(single['ignored']).toHaveLength(100);

@@ -49,7 +49,7 @@ describe('a list', () => {
     expect(gateway.asked.length).toBeGreaterThan(5);
   });
 
-  it('reaches no worker where its body is not sound', async () => {
+  it('reaches no worker if its body is not sound', async () => {
     const answer = await send(bulk, `${JSON.stringify(inputs(50_000)).slice(0, -1)},nul]`);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json', index: 50_000, line: 1 } });
     expect(gateway.asked).toEqual([]);
@@ -106,7 +106,7 @@ describe('lines', () => {
     ['lines', 'application/x-ndjson', '{"n":0}\n{"n":1}\n'],
     ['list', 'application/x-ndjson', '{"n":0}\n{"n":1}\n'],
     ['list', '*/*', '[{"n":0},\n{"n":1}]'],
-  ])('%s are answered as %s where that is accepted', async (form, accept, text) => {
+  ])('%s are answered as %s if that is accepted', async (form, accept, text) => {
     const answer = await send(bulk, form === 'lines' ? lines(2) : inputs(2), {
       ...(form === 'lines' ? NDJSON : {}),
       accept,
@@ -147,7 +147,7 @@ describe('lines', () => {
     expect(sent).toBeLessThan(most);
   });
 
-  it('fail in their slots where a chunk fails on the way, and the others are answered', async () => {
+  it('fail in their slots if a chunk fails on the way, and the others are answered', async () => {
     let calls = 0;
     gateway.worker = (kind, payload) => {
       calls += 1;
@@ -164,14 +164,14 @@ describe('lines', () => {
     expect(results.every(({ n, code }, index) => n === index || code === 'deadline_exceeded')).toBe(true);
   });
 
-  it('have the status of the first chunk where that fails', async () => {
+  it('have the status of the first chunk if that fails', async () => {
     gateway.worker = () => Promise.reject(new ServiceError('broker_unavailable', 'The broker is away.'));
     const answer = await send(bulk, lines(2), NDJSON);
     expect(answer).toMatchObject({ status: 503, body: { code: 'broker_unavailable' } });
     expect(answer.headers.get('retry-after')).toBe('1');
   });
 
-  it('are cut off with a last line that says why where the body is refused on the way', async () => {
+  it('are cut off with a last line that says why if the body is refused on the way', async () => {
     await restart({ bulkMaxItems: 2_000 });
     const body = Array.from({ length: 2_001 }, (_, n) => JSON.stringify({ n, padding: 'x'.repeat(100) })).join('\n');
     const response = await fetch(bulk, { method: 'POST', body, headers: { 'x-api-key': 'solver', ...NDJSON } });

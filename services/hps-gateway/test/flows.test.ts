@@ -67,7 +67,7 @@ describe('FL-103 the idempotency key', () => {
     expect(gateway.asked.map(({ request }) => request.idempotencyKey)).toEqual(['order-7', undefined, undefined]);
   });
 
-  it.each(['', 'x'.repeat(256)])('is refused where it is %j', async (key) => {
+  it.each(['', 'x'.repeat(256)])('is refused if it is %j', async (key) => {
     expect(await send(flow, {}, { 'idempotency-key': key })).toMatchObject({
       status: 400,
       body: { code: 'invalid_request', problems: [{ in: 'header', path: '/idempotency-key' }] },
@@ -155,7 +155,7 @@ describe('FL-104 flows that reach out', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('move the parallel request that names one among themselves, or fail in its slot where there is no place', async () => {
+  it('move the parallel request that names one among themselves, or fail in its slot if there is no place', async () => {
     const release = holdOutward();
     const parallel = `${gateway.url}/api/v1/parallel-solve`;
     const slow: Promise<{ status: number }>[] = [];

@@ -125,7 +125,7 @@ describe('results', () => {
     expect((await bulk(900)).status).toBe(200);
   });
 
-  it('may exceed it together where they are streamed, since they are passed on', async () => {
+  it('may exceed it together if they are streamed, since they are passed on', async () => {
     gateway.worker = answering(100);
     const { status, text } = await bulk(50_000, { accept: 'application/x-ndjson' });
     expect(status).toBe(200);

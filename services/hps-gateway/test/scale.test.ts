@@ -142,7 +142,7 @@ it('goes from idle to scaling, and to ready once as many workers as asked for ha
   expect(await readUntil(solver, 'scaling')).toMatchObject({ target_workers: 1, active_workers: 0 });
 });
 
-it('keeps the larger number where none is given, and sets the one that is, up to MAX_WORKERS', async () => {
+it('keeps the larger number if none is given, and sets the one that is, up to MAX_WORKERS', async () => {
   const admin = await (await makeWorkspace()).key('admin');
   expect((await call(0, admin, 'POST', { target_workers: 5 })).body).toMatchObject({ target_workers: 5 });
   expect((await call(1, admin, 'POST', {})).body).toMatchObject({ target_workers: 5 });

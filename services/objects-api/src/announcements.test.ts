@@ -20,7 +20,7 @@ it('announces in the form of the channel', async () => {
   expect(sent).toEqual([{ v: 1, kind: 'release', workspace_id: workspaceId, keys: ['a', 'b'] }]);
 });
 
-it('says so where the cache was not there to hear it; this process has then forgotten the entries all the same', async () => {
+it('says so if the cache was not there to hear it; this process has then forgotten the entries all the same', async () => {
   const { sent, announce } = announcing(false);
   await expect(announce('rule', workspaceId, ['a'])).rejects.toThrow(CacheUnreachableError);
   expect(sent).toHaveLength(1);

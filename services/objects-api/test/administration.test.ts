@@ -212,7 +212,7 @@ describe('roles', () => {
     expect([...ends].filter((end) => end !== '201/409' && end !== '400/200')).toEqual([]);
   });
 
-  it('stay where they are built in, and unknown entitlements are refused', async () => {
+  it('stay if they are built in, and unknown entitlements are refused', async () => {
     for (const answer of [
       await call(admin, 'POST', '/roles', { name: 'viewer', entitlements: [] }),
       await call(admin, 'DELETE', '/roles/admin'),

@@ -19,7 +19,7 @@ const fields = {
 };
 
 describe('importing a rule', () => {
-  it('makes id and slug where none are given, and a free slug where the name is taken', async () => {
+  it('makes id and slug if none are given, and a free slug if the name is taken', async () => {
     const first = await importRule({ name: 'My Rule' });
     const second = await importRule({ name: 'My rule' });
     expect(first).toMatchObject({ status: 200, body: { slug: 'my-rule', published: false, version: null } });

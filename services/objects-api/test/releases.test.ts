@@ -274,7 +274,7 @@ describe('a release', () => {
     expect((await remove()).status).toBe(200);
   });
 
-  it('is not found where the key does not see its rule', async () => {
+  it('is not found if the key does not see its rule', async () => {
     const { slug } = await publishRule();
     const id = idOf(await release({ rule: slug, environment: 'open' }));
     const restricted = await api.makeKey(workspaceId, 'admin', ['north']);
@@ -437,7 +437,7 @@ describe('reconciling', () => {
     expect(api.announced).toEqual([['release', [a.slug, b.slug].sort().map((slug) => `rule:${workspaceId}:${slug}`)]]);
   });
 
-  it('is for unrestricted admins, and where nothing is live there is nothing to do', async () => {
+  it('is for unrestricted admins, and if nothing is live there is nothing to do', async () => {
     await openWorkspace();
     expect((await call(developer, 'POST', '/releases/reconcile')).status).toBe(403);
     const restricted = await api.makeKey(workspaceId, 'admin', ['north']);

@@ -82,7 +82,7 @@ describe('V5: a value that a key does not see', () => {
     return { id: body['id'], conditions: (await exported(body['id']))['conditions'] as typeof conditions };
   };
 
-  it('stays where it stands in a shared rule, and is not moved to an output', async () => {
+  it('stays if it stands in a shared rule, and is not moved to an output', async () => {
     await write({ hidden_a: 'MARKER' }, ['south']);
     const { id, conditions } = await sharedRule({ $ref: 'hidden_a' });
     expect((await save({ id, conditions, _publish: true })).status).toBe(200);
@@ -114,7 +114,7 @@ describe('V6: a rule that reads relationships', () => {
   ];
   const refused = { status: 422, body: { problems: [{ code: 'unbindable' }] } };
 
-  it('is bound by a restricted key where it sees them, whatever version reads them; a hidden one and none are the same', async () => {
+  it('is bound by a restricted key if it sees them, whatever version reads them; a hidden one and none are the same', async () => {
     const own = await makeContext(['north']);
     await relate(own, (await makeContext(['south'])).id, 'salaries');
     await relate(own, (await makeContext(['north'])).id, 'orders');

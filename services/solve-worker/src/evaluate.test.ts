@@ -31,7 +31,7 @@ it('takes the clock of the request, not its own', () => {
   expect(solve('{"weight": 2}', 'none', MONDAY + 86_400_000)).toEqual({});
 });
 
-it('adds the explanation where it is asked for', () => {
+it('adds the explanation if it is asked for', () => {
   expect(solve('{"weight": 1}', 'brief')).toMatchObject({
     $explain: { matched: [], lost: [{ row: 0, column: 'weight', value: 1 }] },
   });
@@ -75,7 +75,7 @@ describe('the request that is kept', () => {
     expect(readInput(Buffer.from(payload), 'body').request).toBe(kept);
   });
 
-  it('is null where it is not even text', () => {
+  it('is null if it is not even text', () => {
     expect(readInput(Buffer.from([0xff, 0xfe]), 'body').request).toBe('null');
   });
 });

@@ -99,7 +99,7 @@ const record = (recorded: Promise<void>): Asked['tools'] => ({
   decisions: { write: () => undefined, record: () => recorded },
 });
 
-it('waits for a decision that must be on record first, and refuses where it cannot be', async () => {
+it('waits for a decision that must be on record first, and refuses if it cannot be', async () => {
   let isStored = false;
   const stored = new Promise<void>((resolve) =>
     setImmediate(() => {
@@ -114,7 +114,7 @@ it('waits for a decision that must be on record first, and refuses where it cann
   expect(refused).toMatchObject({ isAtOnce: false, error: { code: 'decision_not_recorded' } });
 });
 
-it('lets the next request begin and waits for a thread where an evaluation takes long', async () => {
+it('lets the next request begin and waits for a thread if an evaluation takes long', async () => {
   const patterns = compileRule({
     ...table,
     conditions: Array.from({ length: 400 }, (_, index) => ({

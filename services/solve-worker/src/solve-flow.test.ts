@@ -124,7 +124,7 @@ describe('a failure', () => {
     expect(await ask('{"n":"text"}')).toMatchObject({ code: 'evaluation_failed' });
   });
 
-  it('fails the request where the flow says so: 400 for its input, 500 for what happens later', async () => {
+  it('fails the request if the flow says so: 400 for its input, 500 for what happens later', async () => {
     const { ask, logged } = solverOf({ settings: { failedResponseMode: 'fail' } });
     await expect(ask('{"n":"text"}')).rejects.toMatchObject({
       ...{ code: 'flow_input_refused', status: 400, details: { path: ['in'] } },

@@ -150,6 +150,6 @@ describe('broken histories', () => {
   });
 });
 
-it('says so where it gives up', () => {
+it('says so if it gives up', () => {
   expect(explainHistory({ operations: [w1], orders: {} }, decide, 1)).toEqual({ type: 'undecided', steps: 1 });
 });

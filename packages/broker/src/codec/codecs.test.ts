@@ -41,7 +41,7 @@ it.each([
   expect(plain.subarray(0, TEXT.length).toString()).toBe(TEXT);
 });
 
-it.each([100_000, 5_000_000])('undoes %i bytes off the event loop where a library can', async (size) => {
+it.each([100_000, 5_000_000])('undoes %i bytes off the event loop if a library can', async (size) => {
   const plain = Buffer.alloc(size, '{"income":52000},');
   for (const [compression, bytes] of [
     [CompressionTypes.GZIP, gzipSync(plain)],

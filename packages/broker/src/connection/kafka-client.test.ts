@@ -19,7 +19,7 @@ describe('kafkaConfig', () => {
     expect(config.brokers).toEqual(['a:1', 'b:2', 'c:3']);
   });
 
-  it('is named after its client id, and its instance id where it has one', () => {
+  it('is named after its client id, and its instance id if it has one', () => {
     expect(kafkaConfig(settings, log, createSocketTracker()).clientId).toBe('me');
     expect(kafkaConfig({ ...settings, instanceId: 'h:1' }, log, createSocketTracker()).clientId).toBe('me@h:1');
   });
@@ -28,7 +28,7 @@ describe('kafkaConfig', () => {
     expect(kafkaConfig(settings, log, createSocketTracker()).retry?.retries).toBeGreaterThanOrEqual(3);
   });
 
-  it('checks certificates even where only an authority is given', () => {
+  it('checks certificates even if only an authority is given', () => {
     const config = kafkaConfig({ ...settings, tls: { ca: 'PEM' } }, log, createSocketTracker());
     expect(config.ssl).toEqual({ rejectUnauthorized: true, ca: 'PEM' });
   });

@@ -44,7 +44,7 @@ describe('createSocketTracker', () => {
     expect([tracker.count(), drained]).toEqual([0, 1]);
   });
 
-  it('destroys what is open when closed, with an error the library understands, and says nothing of it', async () => {
+  it('destroys open sockets when closed, with an error the library understands, without logging it', async () => {
     const tracker = createSocketTracker();
     const socket = tracker.open(target());
     await once(socket, 'connect');
@@ -76,7 +76,7 @@ describe('certificateRefusal', () => {
     );
   });
 
-  it.each(['CERT_HAS_EXPIRED', 'ECONNRESET', undefined])('says nothing of %s, which is no such alert', (code) => {
+  it.each(['CERT_HAS_EXPIRED', 'ECONNRESET', undefined])('ignores %s, which is another alert', (code) => {
     expect(certificateRefusal(code, true)).toBeUndefined();
   });
 });

@@ -60,13 +60,13 @@ it.each(['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'NOT_COORD
   },
 );
 
-it('asks once where the member is not known any more', async () => {
+it('asks once if the member is not known any more', async () => {
   const { cluster, left } = coordinating([errorOf('UNKNOWN_MEMBER_ID')]);
   await expect(leaveFor(cluster, 'g', 'm-1')).rejects.toThrow('UNKNOWN_MEMBER_ID');
   expect(left).toEqual([]);
 });
 
-it('takes out those of one name, and nobody else', async () => {
+it('removes the members of one name only', async () => {
   const members = [
     { memberId: 'm-1', clientId: 'worker@a' },
     { memberId: 'm-2', clientId: 'worker@b' },

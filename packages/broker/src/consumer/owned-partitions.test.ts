@@ -72,7 +72,7 @@ describe('partitions that begin at their end', () => {
     ]);
   });
 
-  it('are read only where they are chosen', async () => {
+  it('are read only if they are chosen', async () => {
     const { owned, ready } = owning('end', (assigned, current) => [...new Set([...current, ...assigned])].slice(0, 2));
     const session = sessionWith({ 1: 10, 2: 20, 3: 30 });
     owned.assign([1, 2, 3], session);

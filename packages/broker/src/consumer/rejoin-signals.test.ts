@@ -7,7 +7,7 @@ const received = (headers: Readonly<Record<string, string>>): Record<string, Buf
 describe('rejoin signals', () => {
   const signal = received(rejoinSignal('acme.group', 'sender'));
 
-  it('are told from other messages', () => {
+  it('are distinguished from other messages', () => {
     expect(isRejoinSignal(signal)).toBe(true);
     expect(isRejoinSignal(received({ 'correlation-id': '1' }))).toBe(false);
   });

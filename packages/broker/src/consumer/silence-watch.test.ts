@@ -23,7 +23,7 @@ it('says nothing while answers come, however long', () => {
   watch.stop();
 });
 
-it('tells of a silence 15 s beyond what is normal', () => {
+it('reports a silence that exceeds the normal one by 15 s', () => {
   const { watch, reasons } = watching(5_000);
   jest.advanceTimersByTime(20_000);
   expect(reasons).toEqual([]);

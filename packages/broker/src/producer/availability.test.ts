@@ -39,7 +39,7 @@ it('says once that an absence has lasted, counted from its beginning', () => {
   expect([availability.isAvailable(), changes]).toEqual([false, [true, false]]);
 });
 
-it('never counts an absence where none was asked for', () => {
+it('never counts an absence if none was asked for', () => {
   const { availability, changes } = recorded(undefined);
   expect(availability.isAvailable()).toBe(true);
   availability.lost();

@@ -75,7 +75,7 @@ describe('BackgroundCommits', () => {
     commits.close();
   });
 
-  it('commits nothing of a spell of owning that is over', async () => {
+  it('commits nothing for partitions that it no longer owns', async () => {
     const { commits, seen } = start();
     commits.begin([0]);
     const finishOld = commits.accept(0, 50);
@@ -182,7 +182,7 @@ describe('starts of partitions without a committed offset', () => {
     expect(seen).toEqual([]);
   });
 
-  it('are not committed where a message has been finished', async () => {
+  it('are not committed if a message has been finished', async () => {
     const { commits, seen } = start();
     commits.begin([1]);
     commits.accept(1, 7)();

@@ -40,7 +40,7 @@ describe('Room', () => {
     expect([room.isFull(), room.items, room.bytes]).toEqual([false, 0, 0]);
   });
 
-  it('tells when nothing is inside', async () => {
+  it('reports when it is empty', async () => {
     const room = new Room({ items: 10, bytes: 100 });
     await room.isEmpty();
     room.enter(1);

@@ -25,7 +25,7 @@ const NOTHING: BrokerSecurityValues = {
 const read = (values: Partial<BrokerSecurityValues>) => brokerSecurity({ ...NOTHING, ...values });
 const account = { mqSaslUsername: 'alice', mqSaslPassword: { reveal: () => 'hush' } };
 
-it('asks for nothing where nothing is set', () => {
+it('asks for nothing if nothing is set', () => {
   expect(read({})).toEqual({ ok: true, settings: {} });
   expect(read({ mqSsl: true })).toEqual({ ok: true, settings: { tls: {} } });
 });
@@ -79,7 +79,7 @@ describe('files', () => {
     });
   });
 
-  it('are all named where they cannot be read', () => {
+  it('are all named if they cannot be read', () => {
     expect(
       read({ mqSsl: true, mqSslCaFile: file('none'), mqSslCertFile: directory, mqSslKeyFile: file('key') }),
     ).toEqual({

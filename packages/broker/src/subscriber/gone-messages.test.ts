@@ -25,7 +25,7 @@ it('tells of messages between what was committed and what arrives first, whichev
   expect(late.told).toEqual([15]);
 });
 
-it('tells of gaps between messages that arrive', () => {
+it('reports gaps between messages that arrive', () => {
   const { told, gone } = following(() => new Promise(() => undefined));
   gone.assigned([0, 1], []);
   for (const offset of [3, 4, 9, 10]) gone.arrived(0, offset);
@@ -33,7 +33,7 @@ it('tells of gaps between messages that arrive', () => {
   expect(told).toEqual([4]);
 });
 
-it('tells nothing where nothing was committed, where the broker cannot be asked, and of partitions that others read meanwhile', async () => {
+it('tells nothing if nothing was committed, if the broker cannot be asked, and of partitions that others read meanwhile', async () => {
   const nothing = following(() => Promise.resolve(new Map()));
   nothing.gone.assigned([0], []);
   await settled();

@@ -15,7 +15,7 @@ const following = () => {
 };
 
 describe('the progress of a group', () => {
-  it('is now where everything has been committed, and where nothing was ever written', async () => {
+  it('is now if everything has been committed, and if nothing was ever written', async () => {
     const { look } = following();
     expect(await look(1_000, [0, 0], [])).toBe(1_000);
     expect(await look(2_000, [5, 0], [5])).toBe(2_000);
@@ -44,7 +44,7 @@ describe('the progress of a group', () => {
     expect(reached).toBeGreaterThan(3_500_000);
   });
 
-  it('is not told where the broker does not answer', async () => {
+  it('is not told if the broker does not answer', async () => {
     const progress = new TopicProgress(() => Promise.reject(new Error('The broker is away.')), Date.now);
     await expect(progress.look()).rejects.toThrow('away');
   });

@@ -3,7 +3,7 @@ import { findBrokerProblems } from './plan-topics';
 
 const refusing = (error: Error) => ({ describeConfigs: () => Promise.reject(error) });
 
-it('says what to look after where the brokers do not show their settings', async () => {
+it('says what to look after if the brokers do not show their settings', async () => {
   const refusal = { name: 'E', message: 'Not authorized', type: 'CLUSTER_AUTHORIZATION_FAILED' };
   const found = await findBrokerProblems(refusing(new KafkaJSProtocolError(refusal)), [1], 100);
   expect(found).toEqual([
@@ -16,7 +16,7 @@ it('says what to look after where the brokers do not show their settings', async
   ]);
 });
 
-it('fails where no broker answers', async () => {
+it('fails if no broker answers', async () => {
   const lost = new KafkaJSConnectionError('Connection lost');
   await expect(findBrokerProblems(refusing(lost), [1], 100)).rejects.toBe(lost);
 });

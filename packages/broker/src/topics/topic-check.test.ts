@@ -78,7 +78,7 @@ describe('topicProblems', () => {
     expect(topicProblems(logs, found)).toEqual([]);
   });
 
-  it('names topic, setting and way out where brokers compress batches anew', () => {
+  it('names topic, setting and way out if brokers compress batches anew', () => {
     const [problem] = topicProblems(question, { ...good, compressionType: 'zstd' });
     expect(problem?.problem).toBe(
       'The topic "acme.solution-response" has compression.type=zstd, so the broker compresses every batch anew and reading it ' +
@@ -86,7 +86,7 @@ describe('topicProblems', () => {
     );
   });
 
-  it('warns where one copy of three may acknowledge decision logs, and only there', () => {
+  it('warns if one copy of three may acknowledge decision logs, and only there', () => {
     const logs = { topic: 'logs', name: 'logs', definition: topics.logs, partitions: 1 } as const;
     const found = { ...good, maxMessageBytes: 67_108_864, copies: 3 };
     expect(topicProblems(logs, found)).toMatchObject([{ kind: 'acknowledged_by_one', isWarning: true }]);
@@ -129,7 +129,7 @@ describe('watchTopics', () => {
     while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
   };
 
-  it('looks once where all fits, and says nothing', async () => {
+  it('looks once if all fits, and says nothing', async () => {
     const { looked } = watching([]);
     await until(() => watch.problems() !== undefined);
     await new Promise((resolve) => setTimeout(resolve, 20));

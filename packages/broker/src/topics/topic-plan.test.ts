@@ -20,7 +20,7 @@ const good: DescribedTopic = {
   minInsyncReplicas: 2,
 };
 
-it('asks two copies to acknowledge where there are three, and one where there are fewer', () => {
+it('asks two copies to acknowledge if there are three, and one if there are fewer', () => {
   expect([1, 2, 3, 4].map(minInsyncReplicas)).toEqual([1, 1, 2, 2]);
 });
 
@@ -136,7 +136,7 @@ describe('planProblems', () => {
     expect(problems[0]?.change).toEqual(change);
   });
 
-  it('says that a missing topic cannot be made where there are fewer brokers than copies', () => {
+  it('says that a missing topic cannot be made if there are fewer brokers than copies', () => {
     expect(planProblems(logs, undefined)).toMatchObject([{ kind: 'missing', isWarning: false }]);
     expect(tooFewBrokers(logs, 1)).toMatchObject({
       isWarning: false,

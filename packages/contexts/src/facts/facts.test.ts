@@ -73,7 +73,7 @@ it('C35: names of prototype members are ordinary facts', () => {
   expect(merged.changed).toEqual(['__proto__', 'constructor']);
 });
 
-it('ignores the order of keys, but not that of lists', () => {
+it('ignores the order of keys, but not the order of lists', () => {
   expect(sameValue({ a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 })).toBe(true);
   expect(sameValue([1, 2], [2, 1])).toBe(false);
   expect(sameValue('1', 1)).toBe(false);

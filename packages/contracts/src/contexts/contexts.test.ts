@@ -40,7 +40,7 @@ describe('requests about contexts', () => {
     expect(checked.ok ? [] : checked.problems.map((problem) => problem.path)).toContain(path);
   });
 
-  it('change nothing where every part is left out', () => {
+  it('change nothing if every part is left out', () => {
     expect(checkUpdateContext({})).toMatchObject({ ok: true });
   });
 

@@ -125,7 +125,7 @@ it('request bodies refuse unknown fields at every level, except those that keep 
   expect(new Set(open.map(({ id }) => id))).toEqual(new Set(Object.keys(KEEPS_UNKNOWN_FIELDS)));
 });
 
-it('every time in a query is read alike, and its bounds are told', () => {
+it('reads every time in a query in the same way and names its bounds', () => {
   const { description: _description, examples: _examples, ...told } = timeParameter('', '');
   let times = 0;
   for (const { id, query } of operations) {

@@ -48,7 +48,7 @@ describe('the document', () => {
     expect(undescribed(document.paths, 'paths')).toEqual([]);
   });
 
-  it('finds a property without a description, wherever it stands', () => {
+  it('finds a property without a description at any depth', () => {
     const bare = { items: [{ anyOf: [{ properties: { a: { type: 'string' }, b: { $ref: 'x' } } }] }] };
     expect(undescribed(bare, 'A')).toEqual(['A.a']);
     expect(undescribed({ properties: { a: { description: 'Yes.', properties: { b: {} } } } }, 'A')).toEqual(['A.a.b']);
@@ -72,7 +72,7 @@ describe('the document', () => {
     );
   });
 
-  it('says what a manual solve answers where it waits', () => {
+  it('says what a manual solve answers if it waits', () => {
     const call = document.paths['/api/v1/contexts/{slug}/{instance}/solve/{rule}']?.['post'];
     expect(Object.keys(call?.['responses'] as object)).toEqual(expect.arrayContaining(['200', '202']));
   });

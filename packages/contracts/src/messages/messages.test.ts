@@ -52,7 +52,7 @@ describe('the solution message', () => {
     expect(encodeSolutionRequest({ ...request, idempotencyKey: 'order-7' })).not.toHaveProperty('idempotency-key');
   });
 
-  it('is about a rule where it names no asset, as from a process of the release before flows', () => {
+  it('is about a rule if it names no asset, as from a process of the release before flows', () => {
     const { asset: _none, ...older } = request;
     const headers = encodeSolutionRequest(older);
     expect(headers).not.toHaveProperty('asset');
@@ -98,7 +98,7 @@ describe('the solution-response message', () => {
     expect(decodeSolutionResponse(received(encodeSolutionResponse(envelope)))).toEqual(envelope);
   });
 
-  it('says what the worker measured to the microsecond, and nothing where it measured nothing or wrote no number', () => {
+  it('says what the worker measured to the microsecond, and nothing if it measured nothing or wrote no number', () => {
     const envelope = { correlationId: 'c', requester: 'g', worker: 'w', errorCode: undefined };
     const measured = (workedMs: number | undefined) => encodeSolutionResponse({ ...envelope, workedMs });
     expect(measured(1.23456)).toMatchObject({ 'worked-us': '1235' });

@@ -71,7 +71,7 @@ describe('the role', () => {
   ])('of %j is %s: the first mapping that fits', (roles, expected) => {
     expect(evaluateMapping({ role }, { realm: { roles } }).role).toBe(expected);
   });
-  it('is the default where nothing fits, and stays where no mapping is there', () => {
+  it('is the default if nothing fits, and stays if no mapping is there', () => {
     expect(evaluateMapping({ role: { ...role, default: 'viewer' } }, {}).role).toBe('viewer');
     expect(evaluateMapping({}, { realm: { roles: 'boss' } })).toEqual({ access: 'allowed' });
   });
@@ -94,7 +94,7 @@ describe('user groups', () => {
   ])('of %j are those of all mappings that fit', (tenant, expected) => {
     expect(evaluateMapping({ tenants }, { tenant })).toEqual({ access: 'allowed', ...expected });
   });
-  it('are the default where nothing fits', () => {
+  it('are the default if nothing fits', () => {
     expect(evaluateMapping({ tenants: { ...tenants, default: 'all' } }, {})).toMatchObject({ allGroups: true });
     expect(evaluateMapping({ tenants: { ...tenants, default: ['rest'] } }, {})).toMatchObject({ userGroups: ['rest'] });
     expect(evaluateMapping({ tenants: { ...tenants, default: 'all' } }, { tenant: 'nowhere' })).toMatchObject({ allGroups: false }); // prettier-ignore

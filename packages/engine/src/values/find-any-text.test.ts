@@ -14,7 +14,7 @@ describe('a search for any of several parts', () => {
     );
   });
 
-  it('finds long parts among many, wherever they stand', () => {
+  it('finds long parts among many at any position', () => {
     const parts = Array.from({ length: 500 }, (_, index) => `${'ab'.repeat(50)}${index}!`);
     const search = searchForAny(parts);
     for (const filling of ['', 'ab'.repeat(49), 'x'.repeat(1_000)]) {
@@ -24,7 +24,7 @@ describe('a search for any of several parts', () => {
     }
   });
 
-  it('finds nothing of no parts, and the empty part everywhere', () => {
+  it('finds nothing without parts, and the empty part everywhere', () => {
     expect(searchForAny([])('abc')).toBe(false);
     expect(searchForAny(['x', ''])('')).toBe(true);
   });

@@ -227,7 +227,7 @@ describe('writing', () => {
       expect(reports[0]?.headers).toEqual({ v: '2', form: 'report' });
     });
 
-    it('nothing, and says nothing, where nothing was decided', () => {
+    it('nothing, and says nothing, if nothing was decided', () => {
       const { submitted, log } = numbering();
       log.close();
       expect(submitted).toEqual([]);
@@ -253,7 +253,7 @@ describe('writing', () => {
       return { answers, log, isSettled };
     };
 
-    it('at once where nothing was written', () => {
+    it('at once if nothing was written', () => {
       expect(settling().log.settled?.()).toBeUndefined();
     });
 
@@ -294,7 +294,7 @@ describe('writing', () => {
   });
 });
 
-describe('where decisions may only be answered once they are on record', () => {
+describe('if decisions may only be answered once they are on record', () => {
   const required: LoggingPolicy = { settings: { delivery: 'required' }, hidesTrace: false };
   const opened = (policyOf: () => LoggingPolicy | undefined | Promise<LoggingPolicy | undefined>) => {
     const answers: ((error?: ServiceError) => void)[] = [];

@@ -105,7 +105,7 @@ describe('several inputs in one job', () => {
     expect(jobs).toEqual([['a', 'b', bad, 'c'], ['a', 'b'], ['c']]);
   });
 
-  it('fail together at their deadline, where the rule cannot be loaded in time, and where too many jobs wait', async () => {
+  it('fail together at their deadline, if the rule cannot be loaded in time, and if too many jobs wait', async () => {
     open(2_000);
     await expect(solveFirst(['a', 'endless'], 1_000)).rejects.toMatchObject({ code: 'deadline_exceeded' });
     const loading = solveFirst(['endless load', 'a']);

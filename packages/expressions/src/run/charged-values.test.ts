@@ -35,7 +35,7 @@ describe('membership', () => {
     );
   });
 
-  it('is charged for long strings that look alike', () => {
+  it('is charged for long similar strings', () => {
     const almost = 'a'.repeat(10_000);
     const list = Array.from({ length: 1_000 }, () => `${almost}b`);
     expect(() => includesValue(list, `${almost}c`, newRun(1_000), span)).toThrow('more than 1000 steps');

@@ -57,7 +57,7 @@ describe('F11: messages', () => {
 });
 
 describe('F21: values of the host', () => {
-  it.each([Infinity, -Infinity, NaN])('are refused where they are %d', (value) => {
+  it.each([Infinity, -Infinity, NaN])('are refused if they are %d', (value) => {
     expect(run('a', { a: value })).toMatchObject({ ok: false, problem: { code: 'not_finite' } });
     expect(run('a.b', { a: { b: value } })).toMatchObject({ ok: false, problem: { code: 'not_finite' } });
     expect(run('(a).b', { a: { b: value } })).toMatchObject({ ok: false, problem: { code: 'not_finite' } });

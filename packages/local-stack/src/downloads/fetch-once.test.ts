@@ -56,7 +56,7 @@ describe('fetchOnce', () => {
     expect(existsSync(join(folder, 'whole'))).toBe(true);
   });
 
-  it('fills once for several concurrent callers, and tells the others which process they wait for', async () => {
+  it('is filled once for several concurrent callers; the others learn which process they wait for', async () => {
     const folders = await Promise.all([fetch(), fetch(), fetch()]);
     expect(new Set(folders).size).toBe(1);
     expect(fills).toBe(1);

@@ -25,7 +25,7 @@ describe('toStoredChange', () => {
     ]);
   });
 
-  it('keeps the whole of what came or went', () => {
+  it('keeps complete requests and answers', () => {
     expect(read(toStoredChange(change({ after: { a: 1 } })).after)).toEqual({ a: 1 });
     expect(toStoredChange(change({ after: { a: 1 } })).before).toBeNull();
     expect(read(toStoredChange(change({ before: { a: 1 }, after: null })).before)).toEqual({ a: 1 });

@@ -16,17 +16,17 @@ it('does not read names through a prototype', () => {
   expect(bindNames('select :constructor', {})).toMatchObject({ text: 'select :constructor', values: [] });
 });
 
-it('numbers anew where a statement comes with other names', () => {
+it('numbers anew if a statement comes with other names', () => {
   expect(bindNames('select :a, :b', { a: 1, b: 2 }).values).toEqual([1, 2]);
   expect(bindNames('select :a, :b', { b: 3 })).toMatchObject({ text: 'select :a, $1', values: [3] });
   expect(bindNames('select :a, :b', { a: 4, b: 5 })).toMatchObject({ text: 'select $1, $2', values: [4, 5] });
 });
 
-it('forgets statements where there are very many', () => {
+it('forgets statements if there are very many', () => {
   for (let index = 0; index < 3_000; index += 1) expect(bindNames(`select :a, ${index}`, { a: index }).values).toEqual([index]); // prettier-ignore
 });
 
-it('names a statement once it has been used some times, and not where a long list comes', () => {
+it('names a statement once it has been used some times, and not if a long list comes', () => {
   const sql = 'select :often, cast(:list as text[])';
   const use = (length: number) => bindNames(sql, { often: 1, list: new Array<string>(length).fill('x') }).name;
   for (let index = 0; index < 10; index += 1) expect(use(1)).toBeUndefined();

@@ -61,7 +61,7 @@ describe('translateError', () => {
     });
   });
 
-  it('takes a database that lets nobody in for one that is away', () => {
+  it('treats a database that refuses logins as unavailable', () => {
     expect(codeOf(serverError('55000', 'CheckMyDatabase'))).toBe('database_unavailable');
     expect(codeOf(serverError('55000', 'currval_oid'))).toBe('internal_error');
   });

@@ -371,7 +371,7 @@ describe('versions that flows use', () => {
     });
   });
 
-  it('that are gone refuse the publication, which names them', async () => {
+  it('prevent the publication if they no longer exist, and are named', async () => {
     const rule = await publishedRule();
     const gone: FlowUse = { ...rule, slug: 'gone', version_id: UNKNOWN_ID };
     const flow = newFlow();
@@ -385,7 +385,7 @@ describe('versions that flows use', () => {
     });
   });
 
-  it('of another workspace are gone', async () => {
+  it('of another workspace do not exist', async () => {
     const stranger = await workspace.addWorkspace('stranger');
     const theirs = newRule();
     const versionId = randomUUID();
@@ -404,7 +404,7 @@ describe('versions that flows use', () => {
   });
 
   it.each(Array.from({ length: 12 }, (_, round) => [round] as const))(
-    'are kept or refused, never lost, where the rule is deleted while flows are published and deleted (round %i)',
+    'are kept or refused, never lost, if the rule is deleted while flows are published and deleted (round %i)',
     async () => {
       const rule = await publishedRule();
       const [former, flow] = [await publishedFlow([rule]), newFlow()];

@@ -71,7 +71,7 @@ it('whole where no facts are named', async () => {
   expect(piece).toEqual({ ofId: 'c2', related: [{ id: 'c2-00', k: 'c2', total: 0 }], bytes: 38 });
 });
 
-it('fills in defaults where a fact was never given, orders derived facts before others, and keeps null', async () => {
+it('fills in defaults if a fact was never given, orders derived facts before others, and keeps null', async () => {
   const parts = { derived: { d: 2, e: null }, executions: {}, isNew: false };
   await inside((t) =>
     saveInstances(t, contextId, [

@@ -26,7 +26,7 @@ import { asOwner } from '../as-owner';
 import { newRule, UNKNOWN_ID } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from '../test-workspace';
 
-describe('looking up many values, where the planner knows nothing of those of the workspace', () => {
+describe('looking up many values, if the planner knows nothing of those of the workspace', () => {
   const MANY = 40_000;
   /** Takes a minute if each value is compared with each wanted one, and a fifth of a second otherwise. */
   const DEADLINE_MS = 10_000;

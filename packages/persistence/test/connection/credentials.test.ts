@@ -79,7 +79,7 @@ describe('a password', () => {
     await expect(find('kim\u0000@example.com')).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('says whether its user is disabled, and is gone with it', async () => {
+  it('says whether its user is disabled, and is deleted with it', async () => {
     const { id, email } = await newPerson();
     await here((transaction) => setPassword(transaction, id, 'hash'));
     await disable(id);

@@ -33,7 +33,7 @@ describe('deadlines', () => {
   });
 
   describe('a statement', () => {
-    it('is ended by the server where it takes too long, and the connection is used again', async () => {
+    it('is ended by the server if it takes too long, and the connection is used again', async () => {
       const database = workspace.open({ statementTimeoutMs: 1_000, poolMax: 1, applicationName: 'slow' });
       await expect(database.lookUp('select pg_sleep(60)')).rejects.toMatchObject(unavailable(/did not answer in time/));
       const sleeping = database.inWorkspace(workspace.access, (transaction) =>
@@ -44,7 +44,7 @@ describe('deadlines', () => {
       expect(await sessions('slow')).toBe(1);
     });
 
-    it('gives up where it waits for a row lock', async () => {
+    it('gives up if it waits for a row lock', async () => {
       const database = workspace.open({ statementTimeoutMs: 400 });
       const rule = newRule();
       await workspace.database.inWorkspace(workspace.access, (transaction) => insertAsset(transaction, 'rule', rule));

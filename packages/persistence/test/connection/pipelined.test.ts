@@ -20,7 +20,7 @@ afterAll(async () => {
   await workspace.close();
 });
 
-it('has its claims before its first statement, also where another workspace had the connection before', async () => {
+it('has its claims before its first statement, also if another workspace had the connection before', async () => {
   const others = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
   const asked = Array.from({ length: 20 }, (_, n) => others[n % 2] ?? '');
   const sql = `select current_setting('app.workspace_id') as workspace, current_setting('app.user_groups') as groups, current_setting('role') as role`;
@@ -36,7 +36,7 @@ it('has its claims before its first statement, also where another workspace had 
   expect(outside).toEqual([{ workspace: '' }]);
 });
 
-it('is undone where its first statement fails, or its work before any; the next one succeeds', async () => {
+it('is undone if its first statement fails, or its work before any; the next one succeeds', async () => {
   await expect(inside((transaction) => select(transaction, 'select 1 / 0'))).rejects.toThrow();
   await expect(inside(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await expect(
@@ -72,7 +72,7 @@ describe('statements that are sent together', () => {
   const both = (transaction: Transaction, ...statements: [string, string]) =>
     together(select(transaction, statements[0]), select(transaction, statements[1]));
 
-  it('need one round trip with the beginning of their transaction, and one each where the database is not pipelined', async () => {
+  it('need one round trip with the beginning of their transaction, and one each if the database is not pipelined', async () => {
     const counter = await startFlightCounter(workspace.url);
     const count = async (isPipelined: boolean): Promise<number> => {
       const counted = workspace.open({ url: counter.url, poolMax: 1, isPipelined });

@@ -45,7 +45,7 @@ describe('recovery', () => {
 
   const UNAVAILABLE = { code: 'database_unavailable' };
 
-  describe('on a server that nobody has migrated', () => {
+  describe('on a server that has not been migrated', () => {
     it('migrations of many databases at once agree on the one role', async () => {
       expect(await asOwner(stack.databaseUrl, `select 1 from pg_roles where rolname = 'decision_runtime'`)).toEqual([]);
       const urls = await Promise.all(

@@ -261,7 +261,7 @@ describe('the database, to the runtime role', () => {
       expect(without).toHaveLength(3);
     });
 
-    it('refuses to change a version, whoever asks', async () => {
+    it('refuses to change a version for every caller', async () => {
       await expect(asOwner(workspace.url, `update asset_versions set number = number + 1`)).rejects.toMatchObject({
         code: '23001',
       });

@@ -100,7 +100,7 @@ it.each<[string, () => string, RegExp]>([
   await expect(requireDatabase(urlOf(), { deadlineMs: 0 })).rejects.toThrow(sentence);
 });
 
-it('shows the certificate of a client where the server asks for one', async () => {
+it('shows the certificate of a client if the server asks for one', async () => {
   const files = { sslcert: pem('client.crt', client.cert), sslkey: pem('client.key', client.key) };
   await expect(checkDatabase(url({ ...trusting(), ...files }, { username: 'tls_user' }))).resolves.toEqual([
     expect.stringContaining('lacks the migrations'),

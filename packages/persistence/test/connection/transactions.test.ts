@@ -41,7 +41,7 @@ it('refuses text that would end the message in which it is claimed', async () =>
   expect((await inside(claims)).rows).toMatchObject([{ actor: workspace.access.actor }]);
 });
 
-it('says so where a failed statement was overlooked, instead of a commit that was none', async () => {
+it('says so if a failed statement was overlooked, instead of a commit that was none', async () => {
   const overlooked = inside((t) => t.raw('select 1 / 0').catch(() => undefined));
   await expect(overlooked).rejects.toMatchObject({ code: 'internal_error' });
 });
@@ -90,7 +90,7 @@ describe('a statement that is used often', () => {
     expect(seen.prepared).toHaveLength(1);
   });
 
-  it('is prepared anew, on another connection, where what it answers has changed', async () => {
+  it('is prepared anew, on another connection, if what it answers has changed', async () => {
     const sql = 'select * from changing where n >= :n';
     const read = () => inside((t) => t.raw<{ rows: unknown[] }>(sql, { n: 0 }));
     await asOwner(workspace.url, 'create table changing (n integer); grant select on changing to decision_runtime');

@@ -49,7 +49,7 @@ beforeEach(async () => {
 });
 
 describe('C120: an instance that is deleted', () => {
-  it('is marked where an instance may read it, and its links stay as former ones', async () => {
+  it('is marked if an instance may read it, and its links stay as former ones', async () => {
     await save(orders.id, ['o-1', 'o-2']);
     await link(orders.id, 'o-1', 'c-1');
     await link(orders.id, 'o-1', 'c-2');
@@ -63,7 +63,7 @@ describe('C120: an instance that is deleted', () => {
     expect(await take()).toEqual([{ workspaceId, contextId: orders.id, instanceId: 'o-1', mark, progress: undefined }]);
   });
 
-  it('leaves no mark where no context reads it', async () => {
+  it('leaves no mark if no context reads it', async () => {
     await save(customers.id, ['c-1']);
     await link(customers.id, 'c-1', 'x');
     await inside((t) => deleteInstance(t, customers.id, 'c-1'));
@@ -80,7 +80,7 @@ describe('C120: an instance that is deleted', () => {
     expect(await linksOf(orders.id)).toHaveLength(20);
   });
 
-  it('is not marked where the whole workspace is deleted', async () => {
+  it('is not marked if the whole workspace is deleted', async () => {
     const other = await workspace.addWorkspace('other');
     const context = newContext();
     await workspace.database.inWorkspace(other, async (t) => {
@@ -156,7 +156,7 @@ describe('C120: a mark', () => {
   });
 });
 
-it('C116: links of an instance that is gone are forgotten, but not where it is there again', async () => {
+it('C116: links of a deleted instance are forgotten, unless it exists again', async () => {
   await save(orders.id, ['o-1', 'o-2']);
   for (const id of ['o-1', 'o-2']) {
     await link(orders.id, id, 'c-1');

@@ -36,15 +36,15 @@ const rolledBack = async (...ids: string[]): Promise<readonly WrittenRow[]> => {
   return rows;
 };
 
-describe('C149: what became of a transaction', () => {
-  it('is committed, whoever writes afterwards', async () => {
+describe('C149: the outcome of a transaction', () => {
+  it('is committed, even if others write afterwards', async () => {
     const rows = await inside((t) => save(t, 'a', 'b'));
     expect(await outcome(rows)).toBe('committed');
     await inside((t) => writeInstances(t, [write('a', { n: 2 })], { contextId, ttlSeconds: null }));
     expect(await outcome(rows)).toBe('committed');
   });
 
-  it('is rolled back, also where others wrote what it had written', async () => {
+  it('is rolled back, also if others wrote what it had written', async () => {
     const rows = await rolledBack('a');
     expect(await outcome(rows)).toBe('rolled_back');
     await inside((t) => save(t, 'a'));
@@ -58,7 +58,7 @@ describe('C149: what became of a transaction', () => {
     });
   });
 
-  it('is rolled back where the database has forgotten that there was one of this number', async () => {
+  it('is rolled back if the database has forgotten that there was one of this number', async () => {
     const [row] = await inside((t) => save(t, 'a'));
     const ahead = { instanceId: 'a', version: 1, writtenAt: '', ...row, transactionId: '9000000000000000000' };
     expect(await outcome([ahead])).toBe('rolled_back');
@@ -71,12 +71,12 @@ describe('C149: what became of a transaction', () => {
       return rows.map((row) => ({ ...row, transactionId: other?.transactionId ?? '' }));
     };
 
-    it('is rolled back where a row is as it was before', async () => {
+    it('is rolled back if a row is as it was before', async () => {
       await inside((t) => save(t, 'a'));
       expect(await outcome(await renumbered(await rolledBack('a', 'b')))).toBe('rolled_back');
     });
 
-    it('is rolled back where others wrote the next version of a row', async () => {
+    it('is rolled back if others wrote the next version of a row', async () => {
       await inside((t) => save(t, 'a'));
       const lost = await rolledBack('a');
       await pause(2); // times have a resolution of milliseconds
@@ -84,7 +84,7 @@ describe('C149: what became of a transaction', () => {
       expect(await outcome(await renumbered(lost))).toBe('rolled_back');
     });
 
-    it('is unknown where its rows are not there, or were made later', async () => {
+    it('is unknown if its rows are not there, or were made later', async () => {
       const lost = await rolledBack('a');
       expect(await outcome(await renumbered(lost))).toBe('unknown');
       await pause(2);

@@ -70,7 +70,7 @@ it('C154: links that nothing needs are deleted in steps', async () => {
   expect(await asOwner(workspace.url, 'select instance_id from context_links')).toEqual([]);
 });
 
-it('C154: a foreign key that was registered for a relationship that never came is given up', async () => {
+it('C154: a foreign key registered for a relationship that was never made is given up', async () => {
   await inside((t) => registerForeignKey(t, key));
   await inside((t) => saveForeignKey(t, key, { state: 'ready', after: '' }));
   expect(await findUnfinishedForeignKeys(workspace.database, 9)).toEqual([]);

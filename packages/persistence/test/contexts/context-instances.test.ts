@@ -62,7 +62,7 @@ const writeBack = (held: HeldInstances, ...ids: string[]) =>
   inside((t) => writeBackInstances(t, ids.map((id) => write(id, { n: 2 })), { contextId, ttlSeconds: undefined, held })); // prettier-ignore
 
 describe('locking', () => {
-  it('makes rows that come back empty, and leaves nothing behind where the transaction fails', async () => {
+  it('makes rows that come back empty, and leaves nothing behind if the transaction fails', async () => {
     const failing = inside(async (t) => {
       const locked = await lockInstances(t, { contextId, instanceIds: ['b', 'a'], create: true });
       expect(locked).toMatchObject([
@@ -77,7 +77,7 @@ describe('locking', () => {
     );
   });
 
-  it('makes none where it is not told to', async () => {
+  it('makes none if it is not told to', async () => {
     expect(await lock(['a'], { create: false })).toEqual([]);
     expect(await find('a')).toEqual([]);
   });
@@ -170,7 +170,7 @@ describe('operations', () => {
     expect(await operations()).toEqual([]);
   });
 
-  it('C147: are taken over again where whoever took them fell silent too', async () => {
+  it('C147: are taken over again if the process that took them fell silent too', async () => {
     const held = await admit(randomUUID(), 'a');
     await inside((t) => renewLease(t, held, -1));
     await takeOverOperations(workspace.database, { leaseMs: -1, most: 10 });
@@ -219,7 +219,7 @@ describe('merging in one statement', () => {
     expect(await inside((t) => mergeDirect(t, contextId, merges, 60))).toMatchObject([{ instanceId: 'free' }]);
   });
 
-  it('leaves an instance to others where an asset owns a fact that is given (C66)', async () => {
+  it('leaves an instance to others if an asset owns a fact that is given (C66)', async () => {
     const executions = { 'rule:r': { ...execution, owned_facts: ['mine', 'constructor'] }, 'rule:s': execution };
     await inside((t) => saveInstances(t, contextId, [{ ...write('a'), executions }]));
     const merge = (facts: Record<string, unknown>) =>

@@ -205,7 +205,7 @@ describe.each([
   ['nothing', ['fill']],
   ['the rows that there are', ['fill', 'analyze']],
   ['rows that were deleted', ['fill', 'empty', 'analyze', 'fill']],
-] as const)('however many rows there are, where the planner knows of %s', (_known, before) => {
+] as const)('however many rows there are, if the planner knows of %s', (_known, before) => {
   const MANY = 20_000;
   /** A part of the history, which the planner overestimates: it has no statistics of recently filled tables. */
   const LARGE = { rows: 2_000, history: 5_000, bytes: 33_554_432 };

@@ -73,7 +73,7 @@ describe('circles of operations that wait', () => {
   const find = (operationId: string, ...instanceIds: string[]) =>
     inside((t) => findWaitingCircle(t, { operationId, contextId, instanceIds }));
 
-  it('are none where the other operation waits for nobody, and none for an instance that is free', async () => {
+  it('are none if the other operation waits for nobody, and none for an instance that is free', async () => {
     const a = await admit(['a']);
     await admit(['b']);
     await wait(a, 'b');

@@ -44,7 +44,7 @@ describe('a template', () => {
     expect(await named()).toEqual([{ name: template, datallowconn: false }]);
   });
 
-  it('is made anew where its maker died on the way', async () => {
+  it('is made anew if its maker died on the way', async () => {
     await createDatabase(adminUrl(), `${template}_unfinished`);
     await ensureTemplate(adminUrl(), template);
     expect(await named()).toEqual([{ name: template, datallowconn: false }]);

@@ -126,7 +126,7 @@ describe('migrate', () => {
     await Promise.all(databases.map(({ drop }) => drop()));
   });
 
-  it('leaves nothing behind where it dies while it works, and the next one does it all', async () => {
+  it('leaves nothing behind if it dies while it works, and the next one does it all', async () => {
     const blocker = new Client({ connectionString: empty.url });
     await blocker.connect();
     // The first migration has made its tables when it comes to a name that another transaction is about to take.
@@ -162,7 +162,7 @@ describe('migrate', () => {
     expect(await checkDatabase(empty.url)).toEqual([]);
   });
 
-  it('says what happened where there is no server', async () => {
+  it('says what happened if there is no server', async () => {
     await expect(migrate({ url: 'postgresql://user@127.0.0.1:1/name' })).rejects.toMatchObject({
       code: 'database_unavailable',
     });
@@ -212,7 +212,7 @@ describe('a user who is no superuser', () => {
     expect(await asOwner(ownerUrl, 'select id from api_keys')).toEqual([]);
   });
 
-  it('lets people sign in, and ends them, where the tables are theirs', async () => {
+  it('lets people sign in, and ends them, if the tables are theirs', async () => {
     await asOwner(adminUrl(), `grant decision_runtime to ${owner} with inherit false, set true`);
     await migrate({ url: ownerUrl });
     const { id: workspaceId } = await ensureWorkspace(ownerUrl, { slug: 'owned', name: 'Owned' });
@@ -251,7 +251,7 @@ describe('a user who is no superuser', () => {
     await database.close();
   });
 
-  it('keeps versions that flows use, and lets them go, where the tables are theirs', async () => {
+  it('keeps versions that flows use, and lets them go, if the tables are theirs', async () => {
     await asOwner(adminUrl(), `grant decision_runtime to ${owner} with inherit false, set true`);
     await migrate({ url: ownerUrl });
     const { id: workspaceId } = await ensureWorkspace(ownerUrl, { slug: 'owned', name: 'Owned' });
@@ -305,7 +305,7 @@ describe('checkDatabase', () => {
     await asOwner(empty.url, `drop role ${login}`);
   });
 
-  it('throws where the server cannot be asked', async () => {
+  it('throws if the server cannot be asked', async () => {
     await expect(checkDatabase('postgresql://user@127.0.0.1:1/name')).rejects.toMatchObject({
       code: 'database_unavailable',
     });

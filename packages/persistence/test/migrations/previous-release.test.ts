@@ -111,7 +111,7 @@ describe('statements of the previous release on users', () => {
     });
   });
 
-  it('change people and rotate their keys, which still see nothing where the person does not', async () => {
+  it('change people and rotate their keys, which still see nothing if the person does not', async () => {
     await workspace.inside(async (transaction) => {
       const { person } = await provisionPerson(transaction, identity);
       expect(await query(transaction, UPDATE_USER, { id: person.id, user_groups: ['eu'] })).toEqual([{ user_groups: ['eu'] }]); // prettier-ignore

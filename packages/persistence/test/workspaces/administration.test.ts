@@ -219,7 +219,7 @@ describe('invitations', () => {
     expect(await actionsOn(id)).toEqual(['create', 'accept']);
   });
 
-  it('replace an earlier one for the address, and are refused where it has a user', async () => {
+  it('replace an earlier one for the address, and are refused if it has a user', async () => {
     await invite({ email: 'two@example.com', selector: 'first' });
     expect(await invite({ email: 'TWO@example.com', selector: 'second' })).toMatchObject({ status: 'created' });
     expect(await findInvitation(workspace.database, 'first')).toBeUndefined();
@@ -343,7 +343,7 @@ describe('rotating a key', () => {
     expect(await actionsOn(second.key.id)).toEqual(['create', 'rotate']);
   });
 
-  it('ends the old one at once where no overlap is wanted', async () => {
+  it('ends the old one at once if no overlap is wanted', async () => {
     const key = await makeKey();
     await rotate(key.id, 0);
     expect(await alive([key.id])).toEqual([]);

@@ -50,7 +50,7 @@ describe('API keys', () => {
       });
     });
 
-    it('makes an id where none is given', async () => {
+    it('makes an id if none is given', async () => {
       expect((await create()).id).toMatch(/^[0-9a-f-]{36}$/);
     });
 

@@ -50,7 +50,7 @@ describe('the audit', () => {
       .map(({ kind, action, subjectName, before, after }) => ({ kind, action, subjectName, before, after }))
       .reverse();
 
-  it('says who, when, from where and what', async () => {
+  it('records who did what, when and from where', async () => {
     const access = { ...workspace.access, origin: { address: '192.0.2.7', requestId: 'r-1' } };
     const before = Date.now();
     const key = await as(access, (transaction) => createApiKey(transaction, newApiKey({ name: 'CI' })));
@@ -313,7 +313,7 @@ describe('the audit', () => {
       expect(await read({})).toEqual(before);
     });
 
-    it('and not even whoever owns it changes an entry', async () => {
+    it('and not even its owner can change an entry', async () => {
       await expect(asOwner(workspace.url, `update audit_entries set action = 'nothing'`)).rejects.toThrow(
         'never change',
       );

@@ -33,7 +33,7 @@ const stored = (columns: string) => asOwner(workspace.url, `select ${columns} fr
 const makeDue = () =>
   asOwner(workspace.url, `update notifications set due_at = clock_timestamp() - interval '1 second'`);
 
-it('CN-151: are written once, whoever writes them again, and are of their workspace', async () => {
+it('CN-151: are written once, even if written again, and belong to their workspace', async () => {
   await add(['a', 'b']);
   await add(['b', 'c']);
   await add([]);
@@ -46,7 +46,7 @@ it('CN-151: are written once, whoever writes them again, and are of their worksp
   ]);
 });
 
-it('are not written where their transaction fails', async () => {
+it('are not written if their transaction fails', async () => {
   const failing = workspace.database.inWorkspace(workspace.access, async (transaction) => {
     await addNotifications(transaction, [notification('a')]);
     throw new Error('no');

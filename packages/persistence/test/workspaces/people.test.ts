@@ -166,7 +166,7 @@ describe('provisioning', () => {
     expect(await provision({ name: null, externalSub: 'dir-2' })).toMatchObject({ person: { name: 'Ada L.', metadata: { full_name: null } } }); // prettier-ignore
   });
 
-  it('keeps every claim as it came', async () => {
+  it('keeps every claim as received', async () => {
     const externalClaims = JSON.parse('{"__proto__": {"admin": true}, "a\\u0000b": ["\\u0000"], "n": 1e300, "deep": [[[[{}]]]]}') as Record<string, unknown>; // prettier-ignore
     const { person } = await provision({ externalClaims });
     const found = await here((transaction) => findPerson(transaction, person.id));
@@ -233,7 +233,7 @@ describe('the administrator', () => {
     expect(await findApiKey(workspace.database, key.selector)).toMatchObject({ role: 'admin', userGroups: [] });
   });
 
-  it('gets another address while nobody has come, with the mapping and the children, and none afterwards', async () => {
+  it('can get another address until the person first signs in, with the mapping and the children', async () => {
     const child = await provision({ adminEmail: 'typo@example.com' });
     await here((transaction) => saveSsoRoleMapping(transaction, { role: { default: 'viewer' } }));
     const { person } = await provision({ email: 'boss@example.com' });
@@ -294,7 +294,7 @@ describe('the key of a person', () => {
   beforeEach(() => {
     fresh = randomUUID();
   });
-  it('waits for its first rotation: nobody has its secret, and nobody needs one', async () => {
+  it('has no known secret until its first rotation', async () => {
     const { person } = await provision();
     const { keys } = await here((transaction) => listApiKeys(transaction, { limit: 9 }));
     expect(keys).toMatchObject([
@@ -312,7 +312,7 @@ describe('the key of a person', () => {
     expect(await keysOf(person.id)).toMatchObject([{ follows_person: true }, { follows_person: true }]);
   });
 
-  it('V23: sees nothing where the person sees nothing, also after a rotation', async () => {
+  it('V23: sees nothing if the person sees nothing, also after a rotation', async () => {
     const { person } = await provision();
     const rule = newRule();
     await here((transaction) => insertAsset(transaction, 'rule', rule));
@@ -491,7 +491,7 @@ describe('a transaction on behalf of a person', () => {
     expect(await here(rules)).not.toContain('late');
   });
 
-  it('V22: does not begin for nobody, nor for a person of another workspace', async () => {
+  it('V22: does not begin for an unknown person or a person of another workspace', async () => {
     const elsewhere = await workspace.addWorkspace(randomUUID());
     const stranger = await as(elsewhere, (transaction) => provisionPerson(transaction, identity()));
     for (const userId of [stranger.person.id, UNKNOWN_ID, randomUUID(), '', `x'; drop table users; --`])

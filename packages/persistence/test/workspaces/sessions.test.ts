@@ -73,7 +73,7 @@ describe('a session', () => {
     expect(await find(sessionId)).toBeUndefined();
   });
 
-  it('does not begin for a person who is disabled, gone or of another workspace', async () => {
+  it('does not begin for a person who is disabled, deleted or of another workspace', async () => {
     const userId = await newPerson();
     const elsewhere = await workspace.addWorkspace('elsewhere');
     const session = { method: 'passthrough', expiresAt: EXPIRES, address: null, userAgent: null } as const;

@@ -36,7 +36,7 @@ it('is none at first, what was asked for then, and none once it has expired', as
   expect(await find(workspace.access)).toBeUndefined();
 });
 
-it('keeps the larger number where that is asked for, unless it has expired', async () => {
+it('keeps the larger number if that is asked for, unless it has expired', async () => {
   await set(workspace.access, 5);
   expect(await set(workspace.access, 2, { keepsLarger: true })).toMatchObject({ targetWorkers: 5 });
   expect(await set(workspace.access, 7, { keepsLarger: true })).toMatchObject({ targetWorkers: 7 });

@@ -44,7 +44,7 @@ describe('an authenticator', () => {
     ).toEqual(['north']);
   });
 
-  it.each([undefined, ''])('asks for a key where %j is sent', async (key) => {
+  it.each([undefined, ''])('asks for a key if %j is sent', async (key) => {
     await expect(authenticate(key)).rejects.toMatchObject({ code: 'missing_api_key' });
   });
 
@@ -102,7 +102,7 @@ describe('an authenticator', () => {
     });
   });
 
-  it('answers all invalid keys alike', async () => {
+  it('answers all invalid keys in the same way', async () => {
     const other = generateApiKey(randomBytes).apiKey;
     const failures = [
       authenticate('nonsense'),

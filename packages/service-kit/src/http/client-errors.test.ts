@@ -33,7 +33,7 @@ it('ignores bytes after a refused request', () => {
   expect(socket.destroyed).toBe(false);
 });
 
-it('sends nothing to a client that has gone away', () => {
+it('sends nothing to a client that has disconnected', () => {
   fail('ECONNRESET');
   expect(refused).toEqual([]);
   expect(socket.destroyed).toBe(true);

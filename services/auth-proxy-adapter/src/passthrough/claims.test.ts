@@ -32,11 +32,11 @@ describe('step 3: the claim at the email path', () => {
     ['with full-width letters', { email: '\uff41da@example.com' }],
     ['only in the prototype', Object.create({ email: 'a@example.com' }) as object],
     ['within __proto__', JSON.parse('{"__proto__":{"email":"a@example.com"}}') as object],
-  ])('is missing where it is %s', (_, claims) => {
+  ])('is missing if it is %s', (_, claims) => {
     expect(() => identityOf(claims as Record<string, unknown>, PATHS)).toThrow('Token missing required email claim');
   });
 
-  it('may have letters beyond ASCII that nobody takes for others', () => {
+  it('may have letters beyond ASCII that cannot be mistaken for others', () => {
     expect(identityOf({ email: 'jörg@bücher.example' }, PATHS).email).toBe('jörg@bücher.example');
   });
 

@@ -135,7 +135,7 @@ it('C90: each of 20,000 zeros is answered with its rejection, as a list and as l
   }
 });
 
-it('C90: what exceeds 8 MiB of rejections is counted in one answer, and told in lines', async () => {
+it('C90: rejections beyond 8 MiB are counted in one answer, and listed in lines', async () => {
   const zeros = Array.from({ length: 120_000 }, () => 0);
   const lines = linesOf(zeros);
   for (const body of [
@@ -173,7 +173,7 @@ it('C95: merges what has arrived while the rest has not', async () => {
   expect(await isThere('o-10')).toBe(true);
 });
 
-it('a client that breaks off has merged the whole chunks, and nothing of a half line', async () => {
+it('a client that disconnects has merged whole chunks, and no part of an incomplete line', async () => {
   const sending = openBatch();
   sending.write(linesOf(Array.from({ length: 10 }, (_, index) => order(`o-${index}`))) + '{"order_id":"half"}');
   await until(() => isThere('o-9'));

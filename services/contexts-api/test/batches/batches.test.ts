@@ -114,7 +114,7 @@ it('include opts in, executions and raw results only by name; unknown names are 
   });
 });
 
-it('merges directly where nothing is computed', async () => {
+it('merges directly if nothing is computed', async () => {
   const { body } = await api.call('POST', '/admin/contexts', CUSTOMERS);
   const plain = String(body['slug']);
   const customers = Array.from({ length: 35 }, (_, index) => ({

@@ -20,7 +20,7 @@ it('makes slugs of names, each its own, and never one that paths use otherwise',
   expect(slugs).toEqual(['order-lines', 'order-lines-2', 'context-batch', 'context']);
 });
 
-it('tells every problem of a definition at once', async () => {
+it('reports every problem of a definition at once', async () => {
   const schema = {
     base: [
       { key: 'id', type: 'number' },
@@ -235,7 +235,7 @@ describe('C156: a creation that is sent again', () => {
     expect((await create(wanted)).slug).toBe('sent-again-4');
   });
 
-  it('answers the context that has its slug, whoever used it since, and 409 where that is another one', async () => {
+  it('answers the context that has its slug, whoever used it since, and 409 if that is another one', async () => {
     const named = { ...wanted, slug: 'the-orders' };
     const first = await create(named);
     expect(first).toMatchObject({ status: 200, slug: 'the-orders' });
@@ -255,7 +255,7 @@ describe('C156: a creation that is sent again', () => {
   });
 });
 
-it('C158: names every fact: by its key where no name was given', async () => {
+it('C158: names every fact: by its key if no name was given', async () => {
   const { id } = await create({ ...ORDERS, name: 'Named' });
   const list = (await api.call('GET', '/admin/contexts')).body as unknown as {
     schema: { base: { name?: string }[]; derived?: { name?: string }[] };

@@ -83,12 +83,12 @@ describe('C66: what a client submitted since', () => {
     expect(answer['cascaded']).not.toMatchObject([{ cleared: expect.anything() }]);
   });
 
-  it('stays where it comes with the facts that the rule decides by', async () => {
+  it('stays if it comes with the facts that the rule decides by', async () => {
     await submit({ total: 200 });
     expect((await submit({ total: 1, note: 'mine' }))['state']).toEqual({ id: 'a', total: 1, note: 'mine' });
   });
 
-  it('stays where a batch brings it, whatever the chunks are', async () => {
+  it('stays if a batch brings it, whatever the chunks are', async () => {
     await submit({ total: 200 });
     const results = await batch([{ id: 'b', total: 200 }, { id: 'a', note: 'mine' }, { id: 'b', note: 'too' }]); // prettier-ignore
     expect(results).toMatchObject([{ state: { note: 'of the rule' } }, { state: { note: 'mine' } }]);
@@ -97,7 +97,7 @@ describe('C66: what a client submitted since', () => {
     expect((await show('b'))['state']).toEqual({ id: 'b', total: 1 }); // the rule decided after the fact was given
   });
 
-  it('stays where another process takes the operation over', async () => {
+  it('stays if another process takes the operation over', async () => {
     await submit({ total: 200 });
     let isReached: () => void = () => undefined;
     const reached = new Promise<void>((resolve) => (isReached = resolve));
@@ -118,7 +118,7 @@ describe('C66: what a client submitted since', () => {
     expect((await show())['state']).toEqual({ id: 'a', total: 1, note: 'mine' });
   });
 
-  it('stays where it came while the rule was not bound', async () => {
+  it('stays if it came while the rule was not bound', async () => {
     await submit({ total: 200 });
     await bind(undefined);
     await batch([{ id: 'a', note: 'of the rule', total: 1 }]);

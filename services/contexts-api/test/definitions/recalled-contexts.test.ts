@@ -54,7 +54,7 @@ it('a rule that another process binds, publishes again or takes away is the one 
   expect(await solve(`${slug}-later`)).toMatchObject({ status: 200, body: { status: 'solved' } });
 });
 
-it('C155: a context that another process deletes is gone, and one that gets its slug is the one that is meant', async () => {
+it('C155: a context deleted by another process is not found, and a new one with its slug is used', async () => {
   expect(await other.call('DELETE', `/admin/contexts/${id}`)).toMatchObject({ status: 200 });
   expect(await submit({ total: 1 })).toMatchObject({ status: 404, body: { code: 'context_not_found' } });
   const again = await other.call('POST', '/admin/contexts', { ...PLAIN, name: `Orders ${made}` });

@@ -66,7 +66,7 @@ const fill = (contextId: string, expiresAt: string | null = null) => {
 const submit = (id: string, facts: object, at = api, key?: string) =>
   at.call('POST', `/contexts/${orders.slug}/${id}`, facts, key);
 
-it('C160, C161: a context of many instances is gone when its deletion is answered, and its data goes afterwards, whichever process removes it', async () => {
+it('C160, C161: a context of many instances is deleted when the answer is sent, and any process removes its data afterwards', async () => {
   await fill(orders.id);
   expect(await submit('o-1', {})).toMatchObject({ status: 200, body: { is_new: false } });
   expect(await api.call('DELETE', `/admin/contexts/${orders.id}`)).toMatchObject({
@@ -106,7 +106,7 @@ it('C160, C161: a context of many instances is gone when its deletion is answere
   await seesItsOwn();
 });
 
-it('C160: the relationships of a deleted context are gone at once, and its rules are free', async () => {
+it('C160: the relationships of a deleted context are deleted at once, and its rules are unbound', async () => {
   const customers = await make({ ...CUSTOMERS, name: `Customers ${made}` });
   const relationship = { to_context_id: orders.id, relation_type: 'has_many', foreign_key_fact: 'customer_id', name: 'orders' }; // prettier-ignore
   expect(await api.call('POST', `/admin/contexts/${customers.id}/relationships`, relationship)).toMatchObject({

@@ -105,7 +105,7 @@ it('C65: a rule writes members of the collection of its fact, and nothing else',
   expect(await submit({ weight: 3 })).toMatchObject({ status: 200, body: { state: { grade: 'bad' } } });
 });
 
-it('costs two round trips where a submission names a member, and none elsewhere', async () => {
+it('costs two round trips if a submission names a member, and none elsewhere', async () => {
   const { submit } = await makeParcels();
   let weight = 0;
   for (let n = 0; n < 12; n += 1) await submit({ weight: (weight += 1), size: n % 2 === 0 ? 'S' : 'M' });

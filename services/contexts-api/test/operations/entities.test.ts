@@ -87,7 +87,7 @@ describe('an entity node that reads', () => {
     expect(await ask({}, { order_id: 'o-1' })).toEqual({ ...facts, state: facts });
   });
 
-  it('CN-102: answers no outputs where there is no such instance', async () => {
+  it('CN-102: answers no outputs if there is no such instance', async () => {
     expect(await ask({ operation: 'read' }, { order_id: 'o-9' })).toEqual({});
   });
 
@@ -134,7 +134,7 @@ describe('an entity node that reads', () => {
       });
   });
 
-  it('CN-109: fails with a sentence where the context is gone', async () => {
+  it('CN-109: fails with a sentence if the context was deleted', async () => {
     await api.call('DELETE', `/admin/contexts/${contextId}`);
     for (const operation of ['read', 'update', 'delete'])
       await expect(ask({ operation }, { order_id: 'o-1' })).rejects.toMatchObject({
@@ -164,7 +164,7 @@ describe('an entity node that updates', () => {
     expect(api.workers.ranHere).toMatchObject([{ slug: `${slug}-discount`, keyId: 'key-of-caller' }]);
   });
 
-  it('CN-104: extends the life of the instance, and begins a new one where it has expired', async () => {
+  it('CN-104: extends the life of the instance, and begins a new one if it has expired', async () => {
     const { slug: short } = await makeContext({ ...ORDERS, ttl_seconds: 3600 });
     await ask({ entitySlug: short, operation: 'update' }, { order_id: 'o-1', total: 1 });
     const { expires_at: at } = await get('o-1', short);
@@ -176,7 +176,7 @@ describe('an entity node that updates', () => {
     expect(outputs['state']).toEqual({ order_id: 'o-1', country: 'NL' });
   });
 
-  it('CN-103: writes its inputs, or those that selectedUpdateFields names, and literals where no input has a value', async () => {
+  it('CN-103: writes its inputs, or those that selectedUpdateFields names, and literals if no input has a value', async () => {
     await put('o-1', { country: 'DE', total: 7 });
     const fields = { selectedUpdateFields: { total: true, country: false }, updateValues: { customer_id: 'c-1' } };
     await update({ order_id: 'o-1', country: 'NL', total: 8 }, {}, fields);
@@ -192,7 +192,7 @@ describe('an entity node that updates', () => {
     ['that only rules write', { discount: 5 }, /"discount" is output_only/],
     ['that is derived', { net: 5 }, /"net" is derived/],
     ['that the context does not have', { colour: 'red' }, /no fact "colour"/],
-  ])('CN-105: fails for a fact %s where the context rejects it, and merges nothing', async (_, facts, message) => {
+  ])('CN-105: fails for a fact %s if the context rejects it, and merges nothing', async (_, facts, message) => {
     const { slug: strict } = await makeContext({ ...ORDERS, on_schema_mismatch: 'reject' });
     const asked = ask({ entitySlug: strict, operation: 'update' }, { order_id: 'o-1', country: 'NL', ...facts });
     await expect(asked).rejects.toMatchObject({
@@ -201,7 +201,7 @@ describe('an entity node that updates', () => {
     expect((await api.call('GET', `/contexts/${strict}/o-1`)).status).toBe(404);
   });
 
-  it('CN-105: does not fail where a rule that is bound to the instance fails', async () => {
+  it('CN-105: does not fail if a rule that is bound to the instance fails', async () => {
     const failing = { ...DISCOUNT, rows: [{ request: {}, response: { discount: { value: 'total + country' } } }] };
     await api.bindRule(slug, `${slug}-failing`, failing);
     const outputs = await update({ order_id: 'o-1', country: 'NL', total: 200 });
@@ -232,7 +232,7 @@ describe('an entity node that updates', () => {
     expect(await updated).toMatchObject({ total: 300, discount: 30 });
   });
 
-  it('CN-108: fails where the line is full, and where its time is over', async () => {
+  it('CN-108: fails if the line is full, and if its time is over', async () => {
     const { free, answer } = await hold('o-1');
     const waiting = Array.from({ length: 3 }, (_, n) => update({ order_id: 'o-1', total: n }));
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -249,7 +249,7 @@ describe('an entity node that updates', () => {
     await slow;
   });
 
-  it('CN-108: does not write any more where nobody waits for it', async () => {
+  it('CN-108: does not write any more if nobody waits for it', async () => {
     const { free, answer } = await hold('o-1');
     const nobody = new AbortController();
     const updated = update({ order_id: 'o-1', total: 300 }, { signal: nobody.signal });
@@ -264,7 +264,7 @@ describe('an entity node that updates', () => {
 });
 
 describe('an entity node that deletes', () => {
-  it('CN-106: takes the instance away, and does nothing where there is none', async () => {
+  it('CN-106: takes the instance away, and does nothing if there is none', async () => {
     await put('o-1', { total: 1 });
     expect(await ask({ operation: 'delete' }, { order_id: 'o-1' })).toEqual({});
     expect((await api.call('GET', `/contexts/${slug}/o-1`)).status).toBe(404);

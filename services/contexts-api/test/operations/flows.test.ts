@@ -166,7 +166,7 @@ describe('a bound flow', () => {
     });
   });
 
-  it('C56: goes on with the version of its publication where nothing of a rule is in service any more', async () => {
+  it('C56: goes on with the version of its publication if nothing of a rule is in service any more', async () => {
     const use = await makeRule(`${slug}-base`, DISCOUNT);
     await api.bindFlow(slug, `${slug}-pricing`, pricing(use));
     await api.publish(use.asset_id, PERCENT);
@@ -213,7 +213,7 @@ describe('a bound flow', () => {
     });
   });
 
-  it('C98: runs in the service itself where no message carries its instance', async () => {
+  it('C98: runs in the service itself if no message carries its instance', async () => {
     const use = await makeRule(`${slug}-base`, DISCOUNT);
     await api.bindFlow(slug, `${slug}-pricing`, pricing(use));
     const text = 'x'.repeat(limits.executionMessageBytes.defaultValue + 1);
@@ -241,7 +241,7 @@ describe('a flow that asks the outside', () => {
     expect(new Set(api.workers.asked.map(({ idempotencyRoot }) => idempotencyRoot)).size).toBe(2);
   });
 
-  it('C61: is tried again with the next submission where nobody answered', async () => {
+  it('C61: is tried again with the next submission if nobody answered', async () => {
     await api.bindFlow(slug, `${slug}-asking`, asking(await makeRule(`${slug}-base`, DISCOUNT)));
     api.workers.answer = () => Promise.reject(new Error('refused'));
     const { body } = await submit('o-1', ORDER);
@@ -256,7 +256,7 @@ describe('a manual solve of a flow', () => {
   const solve = (id: string, facts: unknown = {}, flow = `${slug}-pricing`) =>
     api.call('POST', `/contexts/${slug}/${id}/flows/${flow}`, facts);
 
-  it('merges the body, runs the flow even where nothing changed, and says what it took', async () => {
+  it('merges the body, runs the flow even if nothing changed, and says what it took', async () => {
     await api.bindFlow(slug, `${slug}-pricing`, pricing(await makeRule(`${slug}-base`, DISCOUNT)));
     const answer = {
       ...{ status: 'solved', context: `${slug}:o-1`, flow: `${slug}-pricing`, execution_id: HEX },
@@ -267,7 +267,7 @@ describe('a manual solve of a flow', () => {
     expect(api.workers.ran).toEqual([`${slug}-pricing`, `${slug}-pricing`]);
   });
 
-  it('C126: is registered where the flow waits for facts, and is settled when they come', async () => {
+  it('C126: is registered if the flow waits for facts, and is settled when they come', async () => {
     const id = await api.bindFlow(slug, `${slug}-pricing`, pricing(await makeRule(`${slug}-base`, DISCOUNT)));
     const waiting_on = [{ context: slug, instance: 'o-1', fields: ['total'] }];
     const pending = await solve('o-1', { country: 'NL' });
@@ -284,7 +284,7 @@ describe('a manual solve of a flow', () => {
     expect((await listed()).body).toEqual({ pending: [] });
   });
 
-  it('C72: is what cascade evaluates where nothing runs by itself', async () => {
+  it('C72: is what cascade evaluates if nothing runs by itself', async () => {
     await api.bindFlow(slug, `${slug}-pricing`, pricing(await makeRule(`${slug}-base`, DISCOUNT)));
     await solve('o-1', { country: 'NL' });
     await api.call('PUT', `/admin/contexts/${contextId}`, { auto_execute_decisions: false });

@@ -61,7 +61,7 @@ it('C98: what became of an instance need not fit a message either', async () => 
   expect(body).toMatchObject({ state: DECIDED.state, cascaded: [{ status: 'solved' }, { status: 'solved' }] });
 });
 
-it('C98: submissions that overlap keep their order where they are settled here', async () => {
+it('C98: submissions that overlap keep their order if they are settled here', async () => {
   api.workers.before = () => Promise.reject(new ServiceError('payload_too_large', 'It does not fit a message.'));
   const answers = await Promise.all(
     [200, 300, 400, 500].map((total) => api.call('POST', `/contexts/${slug}/a`, { country: 'NL', total })),

@@ -122,7 +122,7 @@ describe('C120: after an expiry', () => {
     expect(await stateOf(customers, 'c-2')).toMatchObject({ spent: 110, level: 'high' });
   });
 
-  it('upkeep re-evaluates those readers where the process dies first', async () => {
+  it('upkeep re-evaluates those readers if the process dies first', async () => {
     await sumOrders();
     for (const id of ['c-1', 'c-2']) await submitCustomer(id);
     await order('o-1', { total: 150, customer_id: 'c-1' });
@@ -153,7 +153,7 @@ describe('C120: between a delete and its readers', () => {
     expect(await marks()).toBe(0);
   });
 
-  it('a cascade that fails resumes where it stopped, and evaluates no reader twice', async () => {
+  it('a cascade that fails resumes if it stopped, and evaluates no reader twice', async () => {
     await halveOrders();
     const ids = ['o-1', 'o-2', 'o-3', 'o-4', 'o-5', 'o-6', 'o-7'];
     await submitCustomer('c-1', { level: 'high' });
@@ -233,7 +233,7 @@ describe('C120: after a take-over', () => {
     expect(await marks()).toBe(0);
   });
 
-  it('due assets run where the process that took over dies too', async () => {
+  it('due assets run if the process that took over dies too', async () => {
     await sumOrders();
     await one.bindRule(orders.slug, `${orders.slug}-owner`, TIER);
     await submitCustomer('c-1');

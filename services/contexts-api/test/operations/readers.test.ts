@@ -198,7 +198,7 @@ it('C116: a move whose dependents fail keeps the former customer until a retry s
   expect(await customer('c-2')).toMatchObject({ state: { level: 'high' } });
 });
 
-it('C119: a batch names the dependents that were not evaluated, and nothing where all were', async () => {
+it('C119: a batch names the dependents that were not evaluated, and nothing if all were', async () => {
   await api.call('POST', `/contexts/${customers}/c-1`, {});
   const { ServiceError } = await import('@decision/contracts');
   api.workers.before = () => Promise.reject(new ServiceError('broker_unavailable', 'The broker is away.'));
@@ -229,7 +229,7 @@ it('C118: a delete re-evaluates who read the deleted instance', async () => {
   expect(await customer('c-1')).toMatchObject({ state: { spent: 0, level: 'low' } });
 });
 
-it('C118: where that fails, the answer names whom to retry', async () => {
+it('C118: if that fails, the answer names whom to retry', async () => {
   await api.call('POST', `/contexts/${customers}/c-1`, {});
   await order('o-1', { total: 150, customer_id: 'c-1' });
   const { ServiceError } = await import('@decision/contracts');

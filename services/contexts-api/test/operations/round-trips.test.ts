@@ -56,12 +56,12 @@ describe('round trips to the database', () => {
     expect(api.workers.ran.length).toBe(ran + 1);
   });
 
-  it('are one more where the instance is new', async () => {
+  it('are one more if the instance is new', async () => {
     const { submit } = await withRule();
     expect(await counter.count(() => submit('o-2'))).toBe(6);
   });
 
-  it('are ten, once, where the rule was published again: what is recalled is found outdated, and read anew', async () => {
+  it('are ten, once, if the rule was published again: what is recalled is found outdated, and read anew', async () => {
     const { submit, rule } = await withRule();
     await api.publish(rule, { ...DISCOUNT, rows: DISCOUNT.rows.slice(1) });
     const ofWorker = 2; // in this process the worker reads the version through the same database

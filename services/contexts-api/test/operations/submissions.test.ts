@@ -270,7 +270,7 @@ it('lists instances by prefix and status', async () => {
   expect(await ids('status=pending&limit=1')).toEqual(['a-2']);
 });
 
-it('C105: an instance expires its lifetime after its last submission, and never where its context has none', async () => {
+it('C105: an instance expires its lifetime after its last submission, and never if its context has none', async () => {
   expect((await submit('o-1', { total: 5 })).body['expires_at']).toBeNull();
   await api.call('PUT', `/admin/contexts/${contextId}`, { ttl_seconds: 60 });
   const beganAt = Date.now();

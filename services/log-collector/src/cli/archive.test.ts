@@ -40,7 +40,7 @@ describe('the command archive', () => {
     expect(code).toBe(2);
   });
 
-  it('fails where nothing was signed', async () => {
+  it('fails if nothing was signed', async () => {
     expect(await run(['verify', '--key', key])).toEqual({
       code: 1,
       text: 'There is no signed manifest. ARCHIVE_SIGNING_KEY has collectors make one a day.',

@@ -20,7 +20,7 @@ it('reads a whole test as it is and gives others their defaults', () => {
   ]);
 });
 
-it('gives ids where there is none, an empty one, or one that an earlier test has', () => {
+it('gives ids if there is none, an empty one, or one that an earlier test has', () => {
   let made = 0;
   const suite = [{ id: 'a', n: 1 }, { n: 2 }, { id: '', n: 3 }, { id: 'a', n: 4 }, { id: 7, n: 5 }];
   expect(withTestIds(suite, () => `new-${(made += 1)}`)).toEqual([

@@ -98,7 +98,7 @@ describe('an imported entity node', () => {
     });
   });
 
-  it('CN-116: may name others where the context keeps undeclared facts, derived and output_only ones apart', async () => {
+  it('CN-116: may name others if the context keeps undeclared facts, derived and output_only ones apart', async () => {
     const { slug } = await makeContext({ onSchemaMismatch: 'store' });
     const update = { entitySlug: slug, operation: 'update', outputs: [{ key: 'colour', type: 'any' }] };
     expect(await save(flowOf({ ...update, updateValues: { colour: 'red' } }))).toMatchObject({ status: 200 });

@@ -85,7 +85,7 @@ it('C59: what an import says of the context counts, and a change of the rule doe
   expect(await contextOf(await save({ id: unbound.body['id'], nodes: flowOf(rule).nodes }))).toBeNull();
 });
 
-it('C57: a flow that would write the identity is refused, with the way out where it had named no context', async () => {
+it('C57: a flow that would write the identity is refused, with the way out if it had named no context', async () => {
   const rule = await makeRule(slug);
   const refused = await save(flowOf(rule, 'order_id'));
   expect(refused).toMatchObject({

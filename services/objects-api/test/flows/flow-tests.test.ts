@@ -154,7 +154,7 @@ it('are tested as drafts, through the rules that they name', async () => {
   expect((await call('GET', path)).body).toHaveLength(1);
 }); // prettier-ignore
 
-it('answer tests from their mocks where a node reaches out, and call nothing', async () => {
+it('answer tests from their mocks if a node reaches out, and call nothing', async () => {
   const testSuite = [
     { ...test({ name: 'Mocked', response: { score: 700 } }), mocks: { bureau: { score: 700 } } },
     { ...test({ name: 'Bare' }) },

@@ -63,7 +63,7 @@ it.each(['2999-01-01T00:00:00Z', '2026-01-15T09:30:00.123456+00:00', '2026-01-15
   },
 );
 
-it('GET /values is a list, or a page where one is asked for', async () => {
+it('GET /values is a list, or a page if one is asked for', async () => {
   const value = { id: text, name: text, type: text, user_groups: [], metadata: expect.any(Object) as unknown };
   const { body } = await call('GET', '/values?prefix=order.status&include=usage&resolve=true');
   expect(body).toEqual(expect.arrayContaining([expect.objectContaining({ ...value, usages: [] })]));

@@ -99,7 +99,7 @@ describe('names of odd Unicode', () => {
     ]);
   });
 
-  it('collide where they differ in composition alone', async () => {
+  it('collide if they differ in composition alone', async () => {
     for (const properties of [
       { a: { enum: [composed, decomposed] } },
       { [composed]: { enum: [1] }, [decomposed]: { enum: [1] } },
@@ -110,7 +110,7 @@ describe('names of odd Unicode', () => {
     }
   });
 
-  it('are apart where they only look alike, and may be long, right to left or of emoji', async () => {
+  it('are apart if they only look alike, and may be long, right to left or of emoji', async () => {
     const members = ['K', '\u212a', 'a\u200db', 'ab', '\u05d0', '\u{1f468}\u200d\u{1f469}', 'x'.repeat(500), ' ', ''];
     // The Kelvin sign is K in NFC.
     expect(await put(schema({ a: { enum: members } }))).toMatchObject({ status: 422 });

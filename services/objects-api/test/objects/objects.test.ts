@@ -79,7 +79,7 @@ describe('an object', () => {
     });
   });
 
-  it('is 404 where it is unknown, and never created by its id', async () => {
+  it('is 404 if it is unknown, and never created by its id', async () => {
     for (const id of [randomUUID(), 'no-uuid']) {
       expect(await put({ id, name: 'New', content: '{}' })).toMatchObject({
         status: 404,
@@ -175,7 +175,7 @@ describe('expected_updated_at', () => {
     }
   });
 
-  it('lets one of many create a name at once where it is absent, and the others change it', async () => {
+  it('lets one of many create a name at once if it is absent, and the others change it', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => putStatus(`m${index}`)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
     expect(answers.filter(({ body }) => body['created'] === true)).toHaveLength(1);

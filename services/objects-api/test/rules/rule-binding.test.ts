@@ -122,7 +122,7 @@ it('C57: a binding that pins a version is refused for what that version writes',
   expect(await save({ id, context: { slug, version: '9' } })).toMatchObject({ status: 200 });
 });
 
-it('C57: an earlier version is not put back in service where the context could not take what it writes', async () => {
+it('C57: an earlier version is not put back in service if the context could not take what it writes', async () => {
   const { id, slug: rule } = await publishedTwice();
   const again = () => api.call(admin, 'POST', `/admin/rules/${rule}/versions/1/publish`);
   expect(await save({ id, context: { slug, version: 'latest' }, _publish: true })).toMatchObject({ status: 200 });

@@ -69,7 +69,7 @@ it('fields of an object make a schema as they are answered; nothing has drifted'
   ]);
 });
 
-it('is told only where it is asked for, and in pages too', async () => {
+it('is told only if it is asked for, and in pages too', async () => {
   expect((await api.call(admin, 'GET', '/admin/rules/list')).body[0]).not.toHaveProperty('drift');
   expect((await api.call(admin, 'GET', '/admin/rules/list?include=drift&limit=1')).body).toMatchObject({
     data: [{ id: ruleId, drift: [] }],

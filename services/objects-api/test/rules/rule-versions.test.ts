@@ -49,7 +49,7 @@ const publish = async (...versions: readonly object[][]): Promise<Imported> => {
 };
 
 describe('a change that expects a state', () => {
-  it('is made where the rule is in it, named by time or by tag', async () => {
+  it('is made if the rule is in it, named by time or by tag', async () => {
     const { id } = await publish([row(1, 1)]);
     const exported = await get(`/export?id=${id}`);
     const updatedAt = String(exported.body['updatedAt']);
@@ -60,7 +60,7 @@ describe('a change that expects a state', () => {
     expect(second).toMatchObject({ status: 200, body: { description: 'two' } });
   });
 
-  it('is refused where somebody was faster, and says when', async () => {
+  it('is refused if somebody was faster, and says when', async () => {
     const { id } = await publish([row(1, 1)]);
     const seen = await get(`/export?id=${id}`);
     const changed = await importRule({ id, description: 'theirs' });
@@ -71,7 +71,7 @@ describe('a change that expects a state', () => {
     expect((await get(`/export?id=${id}`)).body).toMatchObject({ description: 'theirs', version: 1 });
   });
 
-  it('is refused where there is no such rule, and makes none', async () => {
+  it('is refused if there is no such rule, and makes none', async () => {
     const id = randomUUID();
     const expected = { expected_updated_at: '2026-01-15T09:30:00.000Z' };
     for (const rule of [{ id, name: 'new' }, { name: 'new' }]) {
@@ -153,7 +153,7 @@ describe('versions', () => {
     expect(api.announced).toHaveLength(1);
   });
 
-  it('are put in service again where the rule had been taken out', async () => {
+  it('are put in service again if the rule had been taken out', async () => {
     const { id, slug } = await publish([row(1, 1)]);
     await importRule({ id, _unpublish: true });
     expect(await post(`/rules/${slug}/versions/1/publish`)).toMatchObject({
@@ -270,7 +270,7 @@ describe('the list', () => {
     expect((await get('/list?labels=a,z')).body).toEqual([]);
   });
 
-  it('shows the one rule that matches as it was published, where a version is asked for', async () => {
+  it('shows the one rule that matches as it was published, if a version is asked for', async () => {
     const { id, slug } = await publish([row(1, 1)], [row(1, 2), row(2, 3)]);
     await importRule({ id, name: `Later ${slug}`, ...table([]), requestSchema: [] });
     expect((await list({ slug, version: '1' })).body).toMatchObject([

@@ -73,7 +73,7 @@ describe('a synchronisation in one request', () => {
     expect((await list()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   });
 
-  it('deletes for good where it is asked to, but archives what something uses', async () => {
+  it('deletes for good if it is asked to, but archives what something uses', async () => {
     await sync({ values: { DE: 'Germany', FR: 'France', IT: 'Italy' } });
     const byName = new Map((await list()).map((value) => [value.name, value.id]));
     await api.call(admin, 'POST', '/values', { values: { big: [{ $ref: 'countries.FR' }] } });

@@ -59,7 +59,7 @@ describe('values', () => {
     expect((await write({ home: 'AT' })).body).toMatchObject([{ value: 'AT', metadata: { a: 1 } }]);
   });
 
-  it('are counted where they are more than a thousand', async () => {
+  it('are counted if they are more than a thousand', async () => {
     const values = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`many.${index}`, index]));
     expect((await write(values)).body).toEqual({ created: 1_001, updated: 0, processed: 1_001 });
     expect((await write(values)).body).toEqual({ created: 0, updated: 1_001, processed: 1_001 });
@@ -74,7 +74,7 @@ describe('values', () => {
     expect((await list('name=sound')).body).toEqual([]);
   });
 
-  it('are 404 where they do not exist, and so are ids that are none', async () => {
+  it('are 404 if they do not exist, and so are ids that are none', async () => {
     for (const id of [randomUUID(), 'no-uuid']) {
       expect(await update(id, { name: 'x' })).toMatchObject({ status: 404, body: { code: 'value_not_found' } });
     }
@@ -122,7 +122,7 @@ describe('values in rules', () => {
     ]);
   });
 
-  it('are refused with row and column where they do not exist, and archived ones for new references too', async () => {
+  it('are refused with row and column if they do not exist, and archived ones for new references too', async () => {
     await write({ retired: ['XX'] });
     await update(await idOf('retired'), { archived: true });
     for (const reference of [
@@ -158,7 +158,7 @@ describe('values in rules', () => {
     expect(await remove(id)).toMatchObject({ status: 200, body: { updated_list_values: [] } });
   });
 
-  it('are bound to the names in formulas where they are functions, with those that they call', async () => {
+  it('are bound to the names in formulas if they are functions, with those that they call', async () => {
     await write({
       discount: { $function: { parameters: ['amount'], formula: 'amount - $rebate(amount)' } },
       rebate: { $function: { parameters: ['amount'], formula: 'amount * 0.1' } },
@@ -184,7 +184,7 @@ describe('values in rules', () => {
     expect(without.body['settings']).toEqual({ strictInput: true });
   });
 
-  it('are refused where a formula calls one that does not exist', async () => {
+  it('are refused if a formula calls one that does not exist', async () => {
     const rule = { ...table(['DE']), conditions: [{ response: { net: { value: '1 + $nothing(amount)' } } }] };
     expect(await importRule(rule)).toMatchObject({
       status: 422,

@@ -115,7 +115,7 @@ describe('V13: a name that something hidden has', () => {
     expect(JSON.stringify(answer.body).toLowerCase()).not.toMatch(/secret|south/);
   });
 
-  it('is followed by a number where the service makes the name', async () => {
+  it('is followed by a number if the service makes the name', async () => {
     expect((await save({ name: 'V13 next', ...answering('secret') }, south)).body['slug']).toBe('v13-next');
     expect((await save({ name: 'V13 next', ...answering('x') })).body['slug']).toBe('v13-next-2');
   });

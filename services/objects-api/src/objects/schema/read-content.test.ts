@@ -192,7 +192,7 @@ describe('the content of an object', () => {
     expect(problemOf(content)).toEqual({ path, message: expect.stringMatching(message) });
   });
 
-  it('is refused where it nests too deep, without running out of stack', () => {
+  it('is refused if it nests too deep, without running out of stack', () => {
     expect(problemOf(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`)?.message).toMatch(/nests deeper than 200/);
     const deep = (levels: number): object => (levels === 0 ? { enum: ['x'] } : schema({ a: deep(levels - 1) }));
     expect(problemOf(deep(31))).toBeUndefined();
@@ -217,7 +217,7 @@ describe('the content of an object', () => {
     );
   });
 
-  it('is refused where it has too many fields', () => {
+  it('is refused if it has too many fields', () => {
     const properties = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, {}]));
     expect(problemOf(schema(properties))?.message).toMatch(/more than 10000 fields/);
   });
