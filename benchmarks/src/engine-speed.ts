@@ -18,6 +18,9 @@ const SIZES = [
   { rows: 10_000, columns: 8 },
   { rows: 100_000, columns: 8 },
 ];
+/** How an argument names a size, such as `1,000 x 6`. */
+const nameOf = ({ rows, columns }: (typeof SIZES)[number]): string => `${rows.toLocaleString('en')} x ${columns}`;
+
 const THOROUGH: TableOptions = { rounds: 5, warmUps: 3, milliseconds: 40, compared: 200 };
 const QUICK: TableOptions = { rounds: 3, warmUps: 3, milliseconds: 10, compared: 100 };
 const QUICK_ROWS = 1_000;
@@ -33,7 +36,11 @@ const main = async (argv: readonly string[]): Promise<void> => {
   const isQuick = argv.includes('--quick');
   const options = isQuick ? QUICK : THOROUGH;
   const mostRows = isQuick ? QUICK_ROWS : Infinity;
-  const sizes = SIZES.filter(({ rows }) => rows <= mostRows);
+  const named = argv.filter((argument) => !argument.startsWith('--'));
+  const unknown = named.filter((name) => !SIZES.some((size) => nameOf(size) === name));
+  if (unknown.length > 0)
+    throw new RangeError(`There is no size ${unknown.join(', ')}; there are ${SIZES.map(nameOf).join(', ')}.`);
+  const sizes = SIZES.filter((size) => size.rows <= mostRows && (named.length === 0 || named.includes(nameOf(size))));
   const blankShares = isQuick ? QUICK_BLANKS : BLANKS;
   const shapes = sizes.flatMap((size) =>
     [true, false].flatMap((led) => blankShares.map((blanks) => ({ ...size, blanks, led }))),

@@ -1,5 +1,6 @@
 import { type RuleTable } from '@decision/contracts';
-import { type ZenDecision, ZenEngine } from '@gorules/zen-engine';
+import { type ZenDecision } from '@gorules/zen-engine';
+import { publishedDecision } from './published-decision';
 
 /* A flow of three tables of 1,000 rows and a formula, as documents of this service and of the fastest published engine. */
 
@@ -92,7 +93,7 @@ export const publishedPricing = (): ZenDecision => {
     },
   }));
   const slugs = Object.keys(tables);
-  return new ZenEngine().createDecision({
+  return publishedDecision({
     nodes: [
       { id: 'in', name: 'in', type: 'inputNode' },
       ...nodes,

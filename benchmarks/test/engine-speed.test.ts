@@ -26,9 +26,11 @@ it(
     for (const { compared, disagreements, documentBytes, compiledBytes, ...times } of results) {
       expect({ compared, disagreements }).toEqual({ compared: 100, disagreements: 0 });
       expect(Math.min(documentBytes, compiledBytes)).toBeGreaterThan(0);
-      const { index, scan, handWritten, explain, explainRead, many, parse, compile } = times;
-      for (const { median } of [index, scan, handWritten, explain, explainRead, many, parse, compile])
-        expect(median).toBeGreaterThan(0);
+      const { index, scan, handWritten, explain, explainRead, explainText, many, published } = times;
+      for (const rounds of [index, scan, handWritten, explain, explainRead, explainText, many])
+        expect(rounds.median).toBeGreaterThan(0);
+      expect(published?.plain.median).toBeGreaterThan(index.median);
+      expect(published?.traced.median).toBeGreaterThan(explainText.median);
     }
     expect(reportOf(results)).toContain('| 1,000 x 6, 30 % blank, equality |');
   },

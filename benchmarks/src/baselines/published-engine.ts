@@ -1,7 +1,7 @@
 import { type AddressInfo } from 'node:net';
-import { ZenEngine } from '@gorules/zen-engine';
 import express from 'express';
 import { makeRows, type PriceRow } from '../price-table';
+import { publishedDecision } from '../published-decision';
 
 /*
  * A service without this project: the fastest published engine of decision tables within an Express handler, its table compiled once, without
@@ -41,7 +41,7 @@ const toDecision = (rows: readonly PriceRow[]): object => {
   };
 };
 
-const decision = new ZenEngine().createDecision(toDecision(makeRows(Number(process.argv[2]))));
+const decision = publishedDecision(toDecision(makeRows(Number(process.argv[2]))));
 const app = express();
 app.disable('x-powered-by');
 app.use(express.json({ limit: '32mb' }));

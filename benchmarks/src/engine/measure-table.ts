@@ -4,7 +4,7 @@ import { countDisagreements } from './agreement';
 import { handWritten } from './hand-written';
 import { retainedBytes } from './memory';
 import { measureInRounds, type RoundOptions, type Rounds, type Subject } from './rounds';
-import { countPublishedDisagreements, measurePublished } from './published-engine';
+import { countPublishedDisagreements, measurePublished, type PublishedRounds } from './published-engine';
 import { makeWorkload, type Workload, type WorkloadShape } from './workload';
 
 /** Measurements of one table: times in ms per item, sizes in bytes. */
@@ -13,8 +13,8 @@ export interface TableResult {
   readonly index: Rounds;
   readonly scan: Rounds;
   readonly handWritten: Rounds;
-  /** The fastest published engine, if requested. */
-  readonly published: Rounds | undefined;
+  /** The fastest published engine; undefined for tables that are too large for it. */
+  readonly published: PublishedRounds | undefined;
   /** An explanation is requested, but the reasons for losing rows are not read. */
   readonly explain: Rounds;
   /** The losing rows of the explanation are read, as objects. */
@@ -23,8 +23,6 @@ export interface TableResult {
   readonly explainText: Rounds;
   readonly explainStringify: Rounds;
   readonly many: Rounds;
-  readonly parse: Rounds;
-  readonly compile: Rounds;
   readonly documentBytes: number;
   readonly compiledBytes: number;
   /** Inputs on which index, scan and hand-written lookup were compared, and those on which they differed. */
@@ -40,14 +38,6 @@ const OPTIONS = { now: Date.parse('2026-05-13T12:00:00Z') } as const;
 const EXPLAIN = { ...OPTIONS, explain: 'brief' } as const;
 /** A scan may take long for a single input. */
 const SCANNED_INPUTS = 16;
-const COMPILE_ROUNDS = 5;
-/**
- * Simulates a process that has compiled about a hundred rules, as a worker soon has: with two, the compiler's first calls would be half of the
- * result.
- */
-const COMPILE_WARM_UPS = 12;
-/** Tables with at least this many rows take seconds to compile: two rounds, no warm-up. */
-const SLOW_ROWS = 50_000;
 /** That engine scans: larger tables would only cost waiting time. */
 const PUBLISHED_ROWS = 10_000;
 /** It is a hundred times slower, and its round must contain more than one chunk. */
@@ -63,9 +53,8 @@ export const measureTable = async (shape: WorkloadShape, options: TableOptions):
   const compared = inputs.slice(0, options.compared);
   const disagreements = countDisagreements(table, { indexed, scanned, inputs: compared });
   const rates = measureInRounds(evaluations({ table, inputs }, indexed, scanned), options);
-  const costs = measureInRounds(preparations(text), compileOptions(shape, options));
   const of = (name: string): Rounds => {
-    const rounds = rates.get(name) ?? costs.get(name);
+    const rounds = rates.get(name);
     if (rounds === undefined) throw new RangeError(`Nothing was measured for ${name}.`);
     return rounds;
   };
@@ -84,19 +73,12 @@ export const measureTable = async (shape: WorkloadShape, options: TableOptions):
     explainText: of('explain text'),
     explainStringify: of('explain stringify'),
     many: of('many'),
-    parse: of('parse'),
-    compile: of('compile'),
     documentBytes: await retainedBytes(() => JSON.parse(text), copies),
     compiledBytes: await retainedBytes(() => compileRule(JSON.parse(text) as RuleTable), copies), // a table that was made above
     compared: compared.length,
     disagreements: disagreements + (isPublished ? await countPublishedDisagreements({ table, inputs }, lookup) : 0),
   };
 };
-
-const compileOptions = ({ rows }: WorkloadShape, { milliseconds }: RoundOptions): RoundOptions =>
-  rows < SLOW_ROWS
-    ? { rounds: COMPILE_ROUNDS, warmUps: COMPILE_WARM_UPS, milliseconds }
-    : { rounds: 2, warmUps: 0, milliseconds };
 
 /** The last answer: results must be used, or the calls could be optimised away. */
 let last: unknown;
@@ -132,14 +114,6 @@ const textOf = (
   if (!outcome.ok || outcome.explanation === undefined) throw new RangeError('There is no explanation.');
   const text = write(outcome.explanation);
   return text.charCodeAt(text.length - 1);
-};
-
-const preparations = (text: string): readonly Subject[] => {
-  const table = JSON.parse(text) as RuleTable; // a table that was made above
-  return [
-    { name: 'parse', items: 1, run: () => { last = JSON.parse(text); } },
-    { name: 'compile', items: 1, run: () => { last = compileRule(table); } },
-  ]; // prettier-ignore
 };
 
 /** Only prevents measured work from being optimised away. */

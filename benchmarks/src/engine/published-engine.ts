@@ -1,5 +1,6 @@
 import { type ConditionCell, type FieldType, type RuleTable } from '@decision/contracts';
-import { type ZenDecision, ZenEngine } from '@gorules/zen-engine';
+import { type ZenDecision } from '@gorules/zen-engine';
+import { publishedDecision } from '../published-decision';
 import { type Workload } from './workload';
 import { type RoundOptions, type Rounds, summarise } from './rounds';
 
@@ -8,20 +9,34 @@ const CHUNK = 256;
 const COMPARED = 64;
 
 /** The fastest published engine of decision tables on the same table, called from the same process. */
-const publishedEngine = (table: RuleTable): ZenDecision => new ZenEngine().createDecision(toDecision(table));
+const publishedEngine = (table: RuleTable): ZenDecision => publishedDecision(toDecision(table));
 
-/** Milliseconds of processor time per item, including that engine's own threads. */
+/** Measurements of that engine. */
+export interface PublishedRounds {
+  readonly plain: Rounds;
+  /** With the trace of each evaluation as text, which is its cheapest form. */
+  readonly traced: Rounds;
+}
+
+/** Milliseconds of processor time per item, including that engine's own threads; both modes in each round. */
 export const measurePublished = async (
   { table, inputs }: Workload,
   { rounds, warmUps, milliseconds }: RoundOptions,
-): Promise<Rounds> => {
+): Promise<PublishedRounds> => {
   const decision = publishedEngine(table);
-  const times: number[] = [];
+  const evaluate = (input: Workload['inputs'][number]): Promise<unknown> => decision.evaluate(input);
+  const trace = (input: Workload['inputs'][number]): Promise<unknown> => decision.evaluate(input, { trace: 'string' });
+  const [plain, traced]: [number[], number[]] = [[], []];
   for (let round = -warmUps; round < rounds; round += 1) {
-    const time = await timePerItem(decision, inputs, milliseconds);
-    if (round >= 0) times.push(time);
+    const times = [
+      await timePerItem(evaluate, inputs, milliseconds),
+      await timePerItem(trace, inputs, milliseconds),
+    ] as const;
+    if (round < 0) continue;
+    plain.push(times[0]);
+    traced.push(times[1]);
   }
-  return summarise(times);
+  return { plain: summarise(plain), traced: summarise(traced) };
 };
 
 /** The part of that engine's answer that is needed here: the output of the table is the number of its row. */
@@ -45,7 +60,7 @@ export const countPublishedDisagreements = async (
 };
 
 const timePerItem = async (
-  decision: ZenDecision,
+  evaluate: (input: Workload['inputs'][number]) => Promise<unknown>,
   inputs: Workload['inputs'],
   milliseconds: number,
 ): Promise<number> => {
@@ -53,7 +68,7 @@ const timePerItem = async (
   let items = 0;
   for (let from = 0; processorTime() - start < milliseconds; from = (from + CHUNK) % inputs.length) {
     const chunk = inputs.slice(from, from + CHUNK);
-    await Promise.all(chunk.map((input) => decision.evaluate(input)));
+    await Promise.all(chunk.map(evaluate));
     items += chunk.length;
   }
   return (processorTime() - start) / items;

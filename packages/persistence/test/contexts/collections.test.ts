@@ -47,13 +47,26 @@ it('finds named members, elements of a list, and the values to which the list re
     const [id = ''] = await save(t, [{ name: 'other.yellow', type: 'string', content: 'yellow' }]);
     const reference = { $rb: 'globalValue', id, name: 'other.yellow' };
     await save(t, [
-      { name: 'colors', type: 'list', content: ['red', 1, true, { a: 1 }, reference], refersTo: [id] },
+      { name: 'colors', type: 'list', content: ['red', 1, true, null, { a: 1 }, reference], refersTo: [id] },
       { name: 'colors.green', type: 'string', content: 'green' },
       { name: 'colorsX', type: 'string', content: 'blue' },
     ]);
-    return held(t, open.id, 'colors', ['red', 'green', 'yellow', 1, true, 'blue', '1', 'true', 2, 'other.yellow']);
+    return held(t, open.id, 'colors', [
+      'red',
+      'green',
+      'yellow',
+      1,
+      true,
+      null,
+      'blue',
+      '1',
+      'true',
+      2,
+      'null',
+      'other.yellow',
+    ]);
   });
-  expect(found).toEqual(['red', 'green', 'yellow', 1, true]);
+  expect(found).toEqual(['red', 'green', 'yellow', 1, true, null]);
 });
 
 it('follows values that are added, changed, archived and deleted', async () => {

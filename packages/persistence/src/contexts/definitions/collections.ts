@@ -1,8 +1,8 @@
 import { query, type Transaction } from '../../connection/query';
 import { together } from '../../connection/together';
 
-/** Values with which a fact may be compared; lists and objects are equal to none. */
-const COMPARED = "('string', 'number', 'boolean')";
+/** Types of members that can equal the value of a fact, or an element of its list; lists and objects equal none. */
+const COMPARED = "('string', 'number', 'boolean', 'null')";
 
 /**
  * Members of collections: values named `<collection>.<member>`, elements of a list value of the collection's name, and values to which such a
@@ -114,7 +114,7 @@ export const findMembers = async (
 };
 
 const isCompared = (value: unknown): boolean =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 
 const membersByName = (
   names: readonly string[],
