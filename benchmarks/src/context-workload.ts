@@ -8,7 +8,7 @@ const CALL_DEADLINE_MS = 300_000;
 export type Send = (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<Record<string, unknown>>;
 
 export const senderTo =
-  (service: ServiceUnderTest, name: 'contexts-api' | 'hps-gateway'): Send =>
+  (service: ServiceUnderTest, name: 'contexts-api' | 'hps-gateway' | 'objects-api'): Send =>
   async (method, path, body) => {
     const response = await fetch(`${service.fleet.services.get(name)?.url ?? ''}/api/v1${path}`, {
       method,
@@ -91,4 +91,12 @@ export const makeOffers = (send: Send, name: string): Promise<MadeContext> =>
     fact('customer', 'string'),
     fact('discount', 'number', { output_only: true }),
     fact('tier', 'string', { output_only: true }),
+  ]);
+
+/** As offers, with a colour that must be one of a collection. */
+export const makeColouredOffers = (send: Send, collection: string): Promise<MadeContext> =>
+  makeContext(send, `Offers of ${collection}`, [
+    fact('total', 'number', { required: true }),
+    fact('colour', 'string', { values_only: true, values_collection: collection }),
+    fact('discount', 'number', { output_only: true }),
   ]);

@@ -4,6 +4,7 @@ import { range, timed } from './beside-sql';
 import { growDependents, growHistory, growInstances, growLines, growReaders, growRelated } from './context-growth';
 import {
   discountRule,
+  makeColouredOffers,
   makeContext,
   makeOffers,
   makeReadings,
@@ -37,6 +38,7 @@ interface Bench {
   readonly service: ServiceUnderTest;
   readonly contexts: Send;
   readonly gateway: Send;
+  readonly objects: Send;
   readonly raw: RawInstances;
 }
 
@@ -124,9 +126,33 @@ const measureSingles = async ({ service, contexts, gateway }: Bench): Promise<vo
   }
 };
 
+/** A submission whose fact must be a member of a collection, by the number of its members. */
+const measureCollections = async ({ service, contexts, objects }: Bench): Promise<void> => {
+  print('\n| members of the collection | submission p50, p99, ms |\n| --- | --- |');
+  for (const members of [20, 20_000]) {
+    const collection = `colours${members}`;
+    const values = Object.fromEntries(range(members).map((index) => [`c${index}`, `colour ${index}`]));
+    await objects('POST', '/values/sync', { collection, values });
+    const offers = await makeColouredOffers(contexts, collection);
+    await service.publish(discountRule(offers.slug));
+    let submitted = 0;
+    const submit = (): Promise<unknown> => {
+      submitted += 1;
+      const facts = { total: 200 + submitted, colour: `colour ${(submitted * 7) % members}` };
+      return contexts('POST', `/contexts/${offers.slug}/o-${submitted % 100}`, facts);
+    };
+    await latencies(SINGLES, 4, submit);
+    const rounds: Awaited<ReturnType<typeof latencies>>[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) rounds.push(await latencies(SINGLES, 1, submit));
+    const [p50, p99] = [median(rounds.map((seen) => seen.p50)), median(rounds.map((seen) => seen.p99))];
+    print(`| ${members} | ${p50.toFixed(1)}, ${p99.toFixed(1)} |`);
+  }
+};
+
 const parts = {
   batches: measureBatches,
   singles: measureSingles,
+  collections: measureCollections,
   lines: growLines,
   instances: growInstances,
   related: growRelated,
@@ -145,6 +171,7 @@ runBenchmark(
       raw,
       contexts: senderTo(service, 'contexts-api'),
       gateway: senderTo(service, 'hps-gateway'),
+      objects: senderTo(service, 'objects-api'),
     };
     print(
       `${cpus().length} cores, load ${loadavg()
