@@ -1,3 +1,4 @@
+import { saveValues } from '@decision/persistence';
 import { type FlightCounter, startFlightCounter } from '@decision/persistence/testing';
 import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
 import { DISCOUNT } from './order-contexts';
@@ -54,6 +55,23 @@ describe('round trips to the database', () => {
     const ran = api.workers.ran.length;
     expect(await counter.count(submit)).toBe(5);
     expect(api.workers.ran.length).toBe(ran + 1);
+  });
+
+  it('are two more for a fact that must be a member of a collection, however large that is', async () => {
+    made += 1;
+    const members = ['S', 'M'].map((content) => ({
+      name: `sizes${made}.${content}`,
+      type: 'string' as const,
+      content,
+    }));
+    await api.database.inWorkspace(api.access, (t) => saveValues(t, members, { newUserGroups: [] }));
+    const size = { key: 'size', type: 'string', values_only: true, values_collection: `sizes${made}` };
+    const schema = { base: [...ORDERS.schema.base, size] };
+    const { body } = await api.call('POST', '/admin/contexts', { ...ORDERS, name: `Parcels ${made}`, schema });
+    const submit = (facts: object) => api.call('POST', `/contexts/${String(body['slug'])}/o-1`, facts);
+    for (let n = 0; n < 12; n += 1) await submit({ total: n, size: n % 2 === 0 ? 'S' : 'M' });
+    expect(await counter.count(() => submit({ total: 100 }))).toBe(3);
+    expect(await counter.count(() => submit({ size: 'S' }))).toBe(5);
   });
 
   it('are one more if the instance is new', async () => {
