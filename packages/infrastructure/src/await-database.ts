@@ -16,7 +16,7 @@ export type AwaitingConfig = Config<typeof databaseSettings> & HttpConfig;
 /**
  * Resolves once the database is usable, after any length of time. Until then the service listens on its address and states the reason: in
  * `/ready`, which answers 503, and in one line of the log per new reason. All other requests are answered 503. If the database is usable at
- * once, nothing listens. Rejects with `StartRefusal` if the address cannot be used.
+ * once, nothing listens (decision 71). Rejects with `StartRefusal` if the address cannot be used.
  */
 export const awaitDatabase = async (opening: Opening<AwaitingConfig>): Promise<void> => {
   const first = await requireDatabase(opening.config.databaseUrl.reveal(), { deadlineMs: 0 }).then(

@@ -1,5 +1,6 @@
 // Compiles `src/` of the package in the working directory to CommonJS in `dist/`, each file alone and without looking at types:
-// `pnpm typecheck` checks the types of all packages as one program, and nobody reads declarations, since packages see each other's sources.
+// `pnpm typecheck` checks the types of all packages as one program, and declarations are not needed, since packages see each other's sources
+// (decision 2).
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { transformFile } from '@swc/core';

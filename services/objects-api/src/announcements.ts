@@ -47,7 +47,7 @@ export type AnnounceLater = (announcement: Announcement) => void;
 
 /**
  * Changes something in one transaction and publishes its announcements after the commit, never before. They are committed with the change, so
- * that a crash between the two loses nothing: {@link announcePending} of any process publishes them later.
+ * that a crash between the two loses nothing: {@link announcePending} of any process publishes them later (decision 14).
  */
 export const changeAndAnnounce = async <T>(
   context: AnnouncingContext,

@@ -9,7 +9,7 @@ class DryRun<T> extends Error {
   }
 }
 
-/** Does the work in a transaction that is rolled back: its result and every refusal are those of the real work. */
+/** Does the work in a transaction that is rolled back: its result and every refusal are those of the real work (decision 15). */
 export const runDry = async <T>(
   database: Database,
   access: WorkspaceAccess,

@@ -18,7 +18,7 @@ const connectRetry = (settings: BrokerSettings): RetryOptions => ({
   multiplier: 2,
 });
 
-/** A client of the broker with its own sockets. It is discarded, not repaired. */
+/** A client of the broker with its own sockets (decision 34). It is discarded, not repaired. */
 interface KafkaClient {
   readonly kafka: Kafka;
   readonly sockets: SocketTracker;

@@ -35,7 +35,7 @@ const INSERT = /* sql */ `
 
 /**
  * Records changes in the transaction that makes them, so that either both are committed or neither. Actor, time and origin come from the
- * transaction's access. Secrets are masked and fields above 64 KiB left out; any number of changes is one statement.
+ * transaction's access. Secrets are masked and fields above 64 KiB left out; any number of changes is one statement (decision 17).
  */
 export const recordChange = async (transaction: Transaction, change: Change | readonly Change[]): Promise<void> => {
   const changes = (Array.isArray(change) ? (change as readonly Change[]) : [change as Change]).map(toStoredChange); // isArray does not narrow readonly arrays

@@ -11,7 +11,7 @@ interface WaitingOperation {
 /** An instance awaited by an operation that, directly or through others, waits for itself. */
 interface WaitingCircle {
   readonly instanceId: string;
-  /** Whether the operation belongs to the youngest one in the circle, which gives way. */
+  /** Whether the operation belongs to the youngest one in the circle, which gives way (decision 41). */
   readonly givesWay: boolean;
 }
 

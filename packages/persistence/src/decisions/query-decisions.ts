@@ -21,7 +21,7 @@ const SORTED_BY: Readonly<Record<Exclude<DecisionSort, 'time'>, { readonly sql: 
  */
 const NAMED_LIMITS = [11, 101, 1_001];
 
-/** A statement that finds decisions, with the order of its rows. */
+/** A statement that finds decisions, with the order of its rows (decision 61). */
 interface FindingSql extends SqlCondition {
   readonly orderBy: string;
 }
