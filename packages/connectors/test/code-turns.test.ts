@@ -44,7 +44,7 @@ describe('a batch of runs', () => {
     expect(ends.filter((_, index) => index % 2 === 0)).toEqual(hostile.map((_, n) => ({ n })));
     expect(ends.filter((_, index) => index % 2 === 1)).toEqual([
       expect.stringMatching(/^This code ran longer than 1500 ms of processor time/),
-      expect.stringMatching(/did not stop when it was told to/),
+      expect.stringMatching(/did not stop when asked to/),
       expect.stringMatching(/needed more than/),
       expect.stringMatching(/needed more than/),
       expect.stringMatching(/too deep/),

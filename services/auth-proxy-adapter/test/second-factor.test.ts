@@ -132,7 +132,7 @@ describe('signing in with a second factor', () => {
     expect((await giveCode(second, codeOf(disabled.secret))).status).toBe(401);
     for (const ticket of ['', 'x', changed.cookie.split('=')[1] ?? '', 'x'.repeat(60_000)]) {
       const answer = await giveCode(ticket, codeOf(changed.secret));
-      expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('Sign in once more')]);
+      expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('Sign in again')]);
     }
   });
 });

@@ -44,7 +44,7 @@ describe('the version of the client library', () => {
   it.each(['2.2.3', '2.3.0', '3.0.0'])('refuses to open a broker with %s, and says how to continue', (other) => {
     manifest.version = other;
     expect(() => createBroker({ brokers: ['a:1'], clientId: 'me', topicPrefix: '' }, log)).toThrow(
-      `The Kafka client kafkajs ${other} is installed, and this service relies on internals of kafkajs 2.2.4 alone. ` +
+      `The Kafka client kafkajs ${other} is installed, and this service relies on internals of kafkajs 2.2.4 only. ` +
         `Install kafkajs 2.2.4, as the lock file says, or adapt packages/broker/src/connection/kafkajs-internals.ts to ${other}.`,
     );
   });

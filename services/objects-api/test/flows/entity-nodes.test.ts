@@ -109,10 +109,10 @@ describe('an imported entity node', () => {
   });
 
   it.each<[string, object, readonly string[] | undefined, readonly object[]]>([
-    ['an output that is no fact', { outputs: [{ key: 'colour', type: 'any' }] }, undefined, [at('outputs', /"colour", which is no fact/)]], // prettier-ignore
+    ['an output that is no fact', { outputs: [{ key: 'colour', type: 'any' }] }, undefined, [at('outputs', /"colour", which is not a fact/)]], // prettier-ignore
     ['outputs of a delete', { operation: 'delete', outputs: [{ key: 'balance', type: 'any' }] }, undefined, [at('outputs', /answers no facts/)]], // prettier-ignore
     ['a relationship that is none', { includeRelations: { orders: true } }, undefined, [at('includeRelations', /"orders", which is no relationship/)]], // prettier-ignore
-    ['an input that is no fact', { operation: 'update' }, ['account_id', 'colour'], [at('operation', /writes "colour".*no fact of it/)]], // prettier-ignore
+    ['an input that is no fact', { operation: 'update' }, ['account_id', 'colour'], [at('operation', /writes "colour".*not a fact of it/)]], // prettier-ignore
     ['a chosen fact that is none', { operation: 'update', selectedUpdateFields: { colour: true, size: false } }, undefined, [at('selectedUpdateFields', /"colour"/)]], // prettier-ignore
     ['no identity', { operation: 'read' }, ['balance'], [at('identityFieldKey', /connect its input "account_id"/)]],
     ['another identity that nothing gives', { identityFieldKey: 'key' }, ['account_id'], [at('identityFieldKey', /connect its input "key"/)]], // prettier-ignore
