@@ -49,7 +49,7 @@ describe('keda proves itself to the brokers', () => {
     });
   });
 
-  it('by the client of OAuth, whose token endpoint and scope it reads if the workers do', () => {
+  it('by the client of OAuth, whose token endpoint and scope it reads where the workers do', () => {
     const file = 'kafka-oauthbearer-scope.yaml';
     expect(parametersOf(file)).toEqual({
       ...{ username: 'secretTargetRef: kafka-login/username', password: 'secretTargetRef: kafka-login/password' },

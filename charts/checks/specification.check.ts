@@ -442,7 +442,7 @@ describe('workers', () => {
 });
 
 describe('the ingress', () => {
-  it('of Traefik sends each path if the contract does, and asks about people', () => {
+  it('of Traefik sends each path where the contract does, and asks about people', () => {
     const routes = listAt(get(render('ingress-traefik.yaml'), 'IngressRoute', 'ingress'), 'spec.routes');
     const people = routes
       .filter((route) => !textAt(route, 'match').includes('X-Api-Key'))
