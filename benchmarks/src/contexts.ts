@@ -13,7 +13,7 @@ import {
   senderTo,
   tierRule,
 } from './context-workload';
-import { median, summarise } from './measurement';
+import { type Measurement, median, medianOf, summarise } from './measurement';
 import { openRawInstances, type RawInstances } from './raw-instances';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
@@ -142,9 +142,9 @@ const measureCollections = async ({ service, contexts, objects }: Bench): Promis
       return contexts('POST', `/contexts/${offers.slug}/o-${submitted % 100}`, facts);
     };
     await latencies(SINGLES, 4, submit);
-    const rounds: Awaited<ReturnType<typeof latencies>>[] = [];
+    const rounds: Measurement[] = [];
     for (let round = 0; round < ROUNDS; round += 1) rounds.push(await latencies(SINGLES, 1, submit));
-    const [p50, p99] = [median(rounds.map((seen) => seen.p50)), median(rounds.map((seen) => seen.p99))];
+    const { p50, p99 } = medianOf(rounds);
     print(`| ${members} | ${p50.toFixed(1)}, ${p99.toFixed(1)} |`);
   }
 };

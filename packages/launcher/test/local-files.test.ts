@@ -24,7 +24,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const GONE = 2 ** 22 + 1;
 
 describe('the launch lock', () => {
-  it('admits one launcher and tells the next if it runs', () => {
+  it('admits one launcher and tells a second one where it runs', () => {
     const release = takeLaunchLock(join(directory, 'lock'), () => ' at http://somewhere');
     expect(() => takeLaunchLock(join(directory, 'lock'), () => ' at http://somewhere')).toThrow(
       `It already runs here as process ${process.pid} at http://somewhere. Stop that one first.`,

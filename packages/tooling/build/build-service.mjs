@@ -54,12 +54,12 @@ const OUTSIDE = Symbol('a package that is left outside');
  */
 const leavePackagesOutside = (folder) => ({
   name: 'leave-packages-outside',
-  setup: (bundle) => {
-    bundle.onResolve({ filter: /^[^./]/ }, async ({ path, kind, resolveDir, importer, pluginData }) => {
+  setup: ({ onResolve, resolve: resolvePackage }) => {
+    onResolve({ filter: /^[^./]/ }, async ({ path, kind, resolveDir, importer, pluginData }) => {
       const loadsFiles = LOADING_FILES.has(packageOf(path));
       if (pluginData === OUTSIDE || path.startsWith('node:') || path.startsWith('@decision/')) return undefined;
       if (!loadsFiles && kind !== 'dynamic-import') return undefined;
-      const found = await bundle.resolve(path, {
+      const found = await resolvePackage(path, {
         kind: loadsFiles && kind === 'import-statement' ? 'require-call' : kind,
         ...{ resolveDir, importer, pluginData: OUTSIDE },
       });

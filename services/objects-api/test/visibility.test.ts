@@ -82,7 +82,7 @@ describe('V5: a value that a key does not see', () => {
     return { id: body['id'], conditions: (await exported(body['id']))['conditions'] as typeof conditions };
   };
 
-  it('stays if it stands in a shared rule, and is not moved to an output', async () => {
+  it('stays where it stands in a shared rule, and is not moved to an output', async () => {
     await write({ hidden_a: 'MARKER' }, ['south']);
     const { id, conditions } = await sharedRule({ $ref: 'hidden_a' });
     expect((await save({ id, conditions, _publish: true })).status).toBe(200);

@@ -28,8 +28,8 @@ const BUILDS = {
   /** Executions count for whatever the facts are by now. */
   'stale-executions': {
     file: 'packages/contexts/src/rounds/settle.ts',
-    from: /last\d*\.input_hash === inputHash\d*/,
-    to: 'last.input_hash !== undefined',
+    from: /\.input_hash === inputHash\d*/,
+    to: '.input_hash !== undefined',
   },
   /** Steps of flows that run again forget what they have written. For workers. */
   'forgotten-steps': {

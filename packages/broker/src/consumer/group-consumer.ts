@@ -216,7 +216,7 @@ export class GroupConsumer {
     this.assigned = assigned;
     const { hooks } = this.options;
     const change = this.owned.assign(assigned, session);
-    // What it reads first: a partition that moves while it is read costs its requests a second try.
+    // The partitions that are read come first: when one of them moves, the requests that it would answer are sent again.
     this.claim = { owned: [...change.owned, ...assigned.filter((one) => !this.owned.has(one))], since: Date.now() };
     hooks.onEvent({ type: 'rebalanced', owned: assigned.length, gained: gained.length, lost: lost.length });
     hooks.onAssigned(change);

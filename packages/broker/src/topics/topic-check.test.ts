@@ -86,7 +86,7 @@ describe('topicProblems', () => {
     );
   });
 
-  it('warns if one copy of three may acknowledge decision logs, and only there', () => {
+  it('warns if one copy of three may acknowledge decision logs, and only then', () => {
     const logs = { topic: 'logs', name: 'logs', definition: topics.logs, partitions: 1 } as const;
     const found = { ...good, maxMessageBytes: 67_108_864, copies: 3 };
     expect(topicProblems(logs, found)).toMatchObject([{ kind: 'acknowledged_by_one', isWarning: true }]);

@@ -113,7 +113,7 @@ describe('F90: arguments', () => {
     expect(check('sum([1], 2)')).toEqual([]);
   });
 
-  it('may be lambdas only if one is expected', () => {
+  it('may be lambdas only where one is expected', () => {
     const message = 'a lambda can only be passed to a function that applies it to the elements of a list';
     expect(check('abs(x => x)')).toEqual([`lambda_misplaced at x => x: ${message}`]);
     expect(check('$f(x => x)')).toEqual([`lambda_misplaced at x => x: ${message}`]);

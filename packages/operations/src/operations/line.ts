@@ -160,7 +160,7 @@ const tooLate = (instanceIds: readonly string[]): ServiceError =>
 const givesWay = (slug: string, instanceId: string): ServiceError =>
   new ServiceError(
     'infrastructure_error',
-    `The instance "${slug}:${instanceId.slice(0, 100)}" is held by an operation that waits for the requesting one; the younger of the two is rolled back. Send the request again, or do not let flows write instances of each other.`,
+    `The instance "${slug}:${instanceId.slice(0, 100)}" is held by an operation that waits for the requesting one; the younger of the two gives way. Send the request again, or do not let flows write instances of each other.`,
     { context: slug },
   );
 

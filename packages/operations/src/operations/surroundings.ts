@@ -69,6 +69,8 @@ const writtenCollections = ({ model, assets }: ContextInUse): readonly string[] 
   return [...new Set(mayBeWritten.flatMap(({ collection }) => collection ?? []))];
 };
 
+const NO_MEMBERS: Collections = () => undefined;
+
 /** The members of collections that the given facts hold; to everything else in them, a collection has no members. */
 export const findGivenMembers = async (
   transaction: Transaction,
@@ -76,19 +78,20 @@ export const findGivenMembers = async (
   records: readonly unknown[],
 ): Promise<Collections> => {
   const sought = soughtMembers(model, records);
-  return toCollections(sought.size === 0 ? new Map() : await findMembers(transaction, id, sought));
+  return sought.size === 0 ? NO_MEMBERS : toCollections(await findMembers(transaction, id, sought));
 };
 
 /** {@link findGivenMembers} in a transaction of its own, if there is anything to find. */
 export const lookUpMembers = async (
   database: Pick<Database, 'inWorkspace'>,
   { access }: Pick<RequestOrigin, 'access'>,
-  context: ContextInUse,
+  { id, model }: ContextInUse,
   records: readonly unknown[],
-): Promise<Collections> =>
-  soughtMembers(context.model, records).size === 0
-    ? toCollections(new Map())
-    : database.inWorkspace(access, (transaction) => findGivenMembers(transaction, context, records));
+): Promise<Collections> => {
+  const sought = soughtMembers(model, records);
+  if (sought.size === 0) return NO_MEMBERS;
+  return toCollections(await database.inWorkspace(access, (transaction) => findMembers(transaction, id, sought)));
+};
 
 /** The values that records give to facts which are limited to collections, by collection. */
 const soughtMembers = (

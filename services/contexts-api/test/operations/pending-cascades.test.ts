@@ -153,7 +153,7 @@ describe('C120: between a delete and its readers', () => {
     expect(await marks()).toBe(0);
   });
 
-  it('a cascade that fails resumes if it stopped, and evaluates no reader twice', async () => {
+  it('a cascade that fails resumes where it stopped, and evaluates no reader twice', async () => {
     await halveOrders();
     const ids = ['o-1', 'o-2', 'o-3', 'o-4', 'o-5', 'o-6', 'o-7'];
     await submitCustomer('c-1', { level: 'high' });

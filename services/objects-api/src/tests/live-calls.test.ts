@@ -1,5 +1,5 @@
 import { connectorSettings, createLogger, createMetrics, createStopper, readConfig } from '@decision/service-kit';
-import { openLiveCalls } from './live-calls';
+import { createLiveCalls, openLiveCalls } from './live-calls';
 
 const cache = {
   shared: { get: () => Promise.resolve(undefined), set: () => Promise.resolve(), delete: () => Promise.resolve() },
@@ -26,4 +26,17 @@ it('runs nodes that reach out with the settings of the operator, and none that w
   await expect(call(node('api', { url: 'http://127.0.0.1:1/' }))).rejects.toThrow(/FLOW_API_ALLOWED_HOSTS/);
   await expect(call(node('entity', { entitySlug: 'orders' }))).rejects.toThrow(/type entity cannot run here/);
   await stopper.stop();
+});
+
+it('opens the nodes once, and again only if that failed', async () => {
+  const open = jest
+    .fn<ReturnType<typeof openLiveCalls>, []>()
+    .mockRejectedValueOnce(new RangeError('not now'))
+    .mockResolvedValue(() => () => Promise.resolve({}));
+  const live = createLiveCalls(open);
+  const test = (): Promise<string> => Promise.resolve('ran');
+  await expect(live.run(test)).rejects.toThrow('not now');
+  await expect(Promise.all([live.run(test), live.run(test)])).resolves.toEqual(['ran', 'ran']);
+  await expect(live.run(test)).resolves.toBe('ran');
+  expect(open).toHaveBeenCalledTimes(2);
 });

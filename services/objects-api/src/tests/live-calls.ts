@@ -12,10 +12,14 @@ export interface LiveCalls {
 /** Maximum number of concurrent runs of suites with live tests in this process; each holds a connection to the database until it ends. */
 const AT_ONCE = 2;
 
-/** `open` is called once, for the first suite with a live test. */
+/** `open` is called once, for the first suite with a live test, and again only if it failed. */
 export const createLiveCalls = (open: () => Promise<CallFor>): LiveCalls => {
   let opened: Promise<CallFor> | undefined;
   let running = 0;
+  const reopenable = (error: unknown): never => {
+    opened = undefined;
+    throw error;
+  };
   return {
     run: async (test) => {
       if (running >= AT_ONCE) {
@@ -27,7 +31,7 @@ export const createLiveCalls = (open: () => Promise<CallFor>): LiveCalls => {
       }
       running += 1;
       try {
-        return await test(await (opened ??= open()));
+        return await test(await (opened ??= open().catch(reopenable)));
       } finally {
         running -= 1;
       }

@@ -57,8 +57,8 @@ export interface TestClock {
 }
 
 /**
- * Runs the tests of a draft (decision 13) with the values that it refers to, including those that the caller may not see, and stores their results. Throws
- * `rule_invalid` if a value has changed so that the draft cannot be executed, and `deadline_exceeded`.
+ * Runs the tests of a draft (decision 13) with the values that it refers to, including those that the caller may not see, and stores their
+ * results. Throws `rule_invalid` if a value has changed so that the draft cannot be executed, and `deadline_exceeded`.
  */
 export const testDraft = async (
   transaction: Transaction,

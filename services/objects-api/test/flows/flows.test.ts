@@ -161,7 +161,7 @@ describe('an import', () => {
     expect((await save(using('secret'))).status).toBe(200);
   });
 
-  it('keeps a hidden rule if it was named before, and refuses it anywhere else', async () => {
+  it('keeps a hidden rule where it was named before, and refuses it anywhere else', async () => {
     const graph = (...refs: string[]) => ({
       nodes: [NODES[0], ...refs.map((ref) => ({ ref, type: 'rule', rule: 'secret' })), { ref: 'out', type: 'result' }],
       connections: [CONNECTIONS[2], ...refs.map((ref) => ({ from: 'in', output: 'request_total', to: ref, input: 'total' }))],

@@ -66,7 +66,7 @@ export const saveCollectionGroups = async (
 };
 
 interface MemberRow {
-  /** Of the collection. */
+  /** Name of the collection. */
   readonly name: string;
   readonly content: unknown;
   readonly user_groups: readonly string[];
