@@ -186,5 +186,6 @@ runBenchmark(
       await raw.close();
     }
   },
-  { environment: { 'contexts-api': ROOMY } },
+  // No collector, as in benchmarks of solving: it would store the decisions of one measurement during the next.
+  { environment: { 'contexts-api': ROOMY }, replicas: { 'log-collector': 0 } },
 );

@@ -80,6 +80,7 @@ export * from './contexts/context-schema';
 export * from './settings';
 export * from './contexts/context-settings';
 export * from './contexts/context-answers';
+export * from './contexts/packed-executions';
 export * from './http/access/audit';
 export * from './http/folders';
 export * from './http/access/users';

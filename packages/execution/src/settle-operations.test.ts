@@ -102,12 +102,12 @@ it('settles each instance separately, and reports what ran', async () => {
   expect(runs.map(({ inputs }) => inputs)).toEqual([{ total: 200 }, { total: 50 }]);
 });
 
-it('settles the same way after encoding and decoding', async () => {
+it.each([true, undefined])('settles the same way after encoding and decoding, packed: %s', async (readsPacked) => {
   const asked = request([instance('a', { total: 200 })]);
   const { settled } = await carryOut(
     decodeSettleRequest(createSettleEncoder(asked)(asked.instances.map((one) => JSON.stringify(one)))),
   );
-  expect(decodeSettleAnswer(encodeSettleAnswer(settled))).toEqual((await carryOut(asked)).settled);
+  expect(decodeSettleAnswer(encodeSettleAnswer(settled, { readsPacked }))).toEqual((await carryOut(asked)).settled);
 });
 
 it('completes a context from a sender that does not know a setting with its default', () => {

@@ -369,7 +369,7 @@ const openWorkers = (database: Database) => {
         isFull: () => false,
         onFault: (fault) => void workers.faults.push(fault),
       });
-      const bytes = encodeSettleAnswer(settled);
+      const bytes = encodeSettleAnswer(settled, request);
       requireFits(bytes, 'result_too_large');
       decodeSettleAnswer(bytes);
       return bytes;

@@ -150,7 +150,8 @@ const handleSettle = async (
     isFull: runs.isFull,
     onFault: (fault: SettleFault) => onFault({ ...fault, requestId }),
   };
-  const answer = encodeSettleAnswer(await settleOperations(decodeSettleRequest(payload), surroundings));
+  const request = decodeSettleRequest(payload);
+  const answer = encodeSettleAnswer(await settleOperations(request, surroundings), request);
   if (answer.length > messageBytes) {
     throw new ServiceError('result_too_large', 'The outcome of the instances does not fit into a message.', {
       limit_bytes: messageBytes,

@@ -3,6 +3,7 @@ import { type AssetKind, assetKinds } from '../asset-pointer';
 import { ExecutionRecord } from '../contexts/context-answers';
 import { definitionDefaults, definitionSettings, type DefinitionValues } from '../contexts/context-settings';
 import { type ExecutionStatus, executionStatuses, type RelationType, relationTypes } from '../contexts/context-words';
+import { PackedExecution, packExecutions, unpackExecutions } from '../contexts/packed-executions';
 import { parseJson } from '../json/parse-json';
 import { ServiceError } from '../service-error';
 import { messageFields } from '../settings';
@@ -15,7 +16,6 @@ import { compileValidator } from '../validator';
  */
 
 const facts = Type.Record(Type.String(), Type.Unknown());
-const executions = Type.Record(Type.String(), ExecutionRecord);
 const assetType = Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] });
 
 const SettleContext = Type.Object({
@@ -58,7 +58,7 @@ const SettleInstance = Type.Object({
   /** Creation time: together with the id it identifies one life of the instance. Absent: the sender does not support flows. */
   createdAt: Type.Optional(Type.String()),
   facts,
-  executions,
+  executions: Type.Record(Type.String(), ExecutionRecord),
   /** One instance or null, or a list, by the name of the relationship. */
   related: Type.Record(Type.String(), Type.Union([facts, Type.Null(), Type.Array(facts)])),
   /** Results of aggregates over relationships, by the name of the relationship and the key of the aggregate. */
@@ -104,6 +104,8 @@ const SettleRequest = Type.Object(
     collections: Type.Record(Type.String(), Type.Array(Type.Unknown())),
     /** Epoch ms: the one clock of all formulas and rules. */
     now: Type.Number(),
+    /** Whether the sender reads packed executions in the answer. Absent: it is of the previous release. */
+    readsPacked: Type.Optional(Type.Boolean()),
     instances: Type.Array(SettleInstance),
   },
   { $id: 'SettleRequest', description: 'Complete operations on instances of one context.' },
@@ -143,7 +145,7 @@ export type SettledNotification = Static<typeof SettledNotification>;
 
 const SettledInstance = Type.Object({
   facts,
-  executions,
+  executions: Type.Record(Type.String(), ExecutionRecord),
   runs: Type.Array(SettleRun),
   ended: Type.Unsafe<(typeof settleEnds)[number]>({ type: 'string', enum: [...settleEnds] }),
   unfinished: Type.Array(Type.String()),
@@ -156,7 +158,15 @@ const SettledInstance = Type.Object({
 });
 export type SettledInstance = Static<typeof SettledInstance>;
 
-const SettleAnswer = Type.Object({ v: Type.Literal(1), instances: Type.Array(SettledInstance) });
+const SettleAnswer = Type.Object({
+  v: Type.Literal(1),
+  instances: Type.Array(
+    Type.Composite([
+      Type.Omit(SettledInstance, ['executions']),
+      Type.Object({ executions: Type.Record(Type.String(), PackedExecution) }),
+    ]),
+  ),
+});
 
 const checkRequest = compileValidator(SettleRequest);
 const checkAnswer = compileValidator(SettleAnswer);
@@ -170,7 +180,7 @@ const toDefinition = (received: ReceivedRequest['contexts'][number]): SettleDefi
 export const createSettleEncoder = (
   common: Omit<SettleRequest, 'v' | 'instances'>,
 ): ((instances: readonly string[]) => Buffer) => {
-  const head = `${JSON.stringify({ v: 1, ...common }).slice(0, -1)},"instances":[`;
+  const head = `${JSON.stringify({ v: 1, readsPacked: true, ...common }).slice(0, -1)},"instances":[`;
   return (instances) => Buffer.from(`${head}${instances.join(',')}]}`);
 };
 
@@ -182,14 +192,20 @@ export const decodeSettleRequest = (value: Buffer): SettleRequest => {
   throw new ServiceError('internal_error', 'The operation is of a version that this worker does not know.');
 };
 
-/** Encodes an answer; undefined members are omitted. */
-export const encodeSettleAnswer = (instances: readonly SettledInstance[]): Buffer =>
-  Buffer.from(JSON.stringify({ v: 1, instances }));
+/** Encodes an answer to a request; undefined members are omitted. */
+export const encodeSettleAnswer = (
+  instances: readonly SettledInstance[],
+  { readsPacked = false }: Pick<SettleRequest, 'readsPacked'>,
+): Buffer => {
+  const packed = instances.map((one) => ({ ...one, executions: packExecutions(one.executions) }));
+  return Buffer.from(JSON.stringify({ v: 1, instances: readsPacked ? packed : instances }));
+};
 
 /** Decodes an answer. Throws `internal_error` if it is not of this version. */
 export const decodeSettleAnswer = (value: Buffer): readonly SettledInstance[] => {
   const parsing = parseJson(value.toString('utf8'));
   const checked = checkAnswer(parsing.ok ? parsing.value : undefined);
-  if (checked.ok) return checked.value.instances;
+  if (checked.ok)
+    return checked.value.instances.map((one) => ({ ...one, executions: unpackExecutions(one.executions) }));
   throw new ServiceError('internal_error', 'The worker answered an operation in a way that cannot be read.');
 };

@@ -1,4 +1,10 @@
-import { contextLimits, type ExecutionRecord, ServiceError } from '@decision/contracts';
+import {
+  contextLimits,
+  type ExecutionRecord,
+  type PackedExecution,
+  ServiceError,
+  unpackExecutions,
+} from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 
 /** JSON values by the name of their fact. */
@@ -39,7 +45,7 @@ export interface StateRow {
   readonly instance_id: string;
   readonly facts: StoredFacts;
   readonly derived: StoredFacts;
-  readonly executions: StoredExecutions;
+  readonly executions: Readonly<Record<string, PackedExecution>>;
   readonly version: string;
   readonly reader_pass: ReaderPass | null;
   readonly expires_at: Date | null;
@@ -66,7 +72,7 @@ export const toInstanceState = (row: StateRow): InstanceState => ({
   instanceId: row.instance_id,
   facts: row.facts,
   derived: row.derived,
-  executions: row.executions,
+  executions: unpackExecutions(row.executions),
   version: Number(row.version),
   readerPass: row.reader_pass ?? undefined,
   expiresAt: row.expires_at?.toISOString() ?? null,

@@ -1,4 +1,4 @@
-import { ServiceError } from '@decision/contracts';
+import { packExecutions, ServiceError } from '@decision/contracts';
 import { DatabaseError } from 'pg';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { END_OPERATION, FENCED, heldBindings, type HeldInstances } from './admission';
@@ -114,7 +114,7 @@ const groupWrites = (writes: readonly InstanceWrite[]): readonly WriteGroup[] =>
   const groups: WriteGroup[] = [];
   let characters = Infinity;
   for (const write of writes) {
-    const text = `${JSON.stringify(write.instanceId)}:${JSON.stringify(write)}`;
+    const text = `${JSON.stringify(write.instanceId)}:${JSON.stringify(toStored(write))}`;
     characters += text.length;
     if (characters > MOST_CHARACTERS) {
       groups.push({ ids: [], writes: [] });
@@ -125,6 +125,12 @@ const groupWrites = (writes: readonly InstanceWrite[]): readonly WriteGroup[] =>
   }
   return groups;
 };
+
+/** What the statement reads of a write. */
+const toStored = ({ facts, derived, executions, isNew }: InstanceWrite) => ({
+  ...{ facts, derived, executions: executions && packExecutions(executions) },
+  ...(isNew ? { isNew } : {}),
+});
 
 const run = async (
   transaction: Transaction,

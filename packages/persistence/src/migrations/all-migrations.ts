@@ -32,6 +32,7 @@ import { decisionLogPlaces } from './0031-decision-log-places';
 import { people } from './0034-people';
 import { mailedLinks } from './0037-mailed-links';
 import { valueHashes } from './0038-value-hashes';
+import { sizeOfInstances } from './0039-size-of-instances';
 import { localSignIn } from './0035-local-sign-in';
 import { type Migration } from './migration';
 
@@ -72,6 +73,7 @@ export const allMigrations: readonly Migration[] = [
   localSignIn,
   mailedLinks,
   valueHashes,
+  sizeOfInstances,
 ];
 
 /** Table of the applied migrations. */
