@@ -21,7 +21,13 @@ export {
 export { identityValueOf, linkedInstance, readIdentity } from './facts/instance-id';
 export { type ResolvedInstance, resolveInstance, withDefaults } from './instances/resolved-instance';
 export { type Aggregates, aggregatesOver, RelationFolds } from './derived/aggregates';
-export { type DerivationSources, historyOfChange, type RelatedInstances } from './derived/derive-facts';
+export {
+  type DerivationSources,
+  historyOfChange,
+  type HistorySource,
+  noHistory,
+  type RelatedInstances,
+} from './derived/derive-facts';
 export {
   assetKey,
   bindingGroundOf,

@@ -5,7 +5,7 @@ import { type RelatedInstances } from '../derived/derive-facts';
 import { type Facts, hasValue, quoted, valueOf } from '../facts/facts';
 
 /** A field that an asset reads: a fact, a member of one (`order.total`), or a relationship (`$relations.orders`). */
-interface AssetInput {
+export interface AssetInput {
   readonly key: string;
   /** Whether the asset itself has a default for it. */
   readonly hasDefault: boolean;
@@ -51,7 +51,10 @@ export const relationOfInput = ({ key }: AssetInput): string | undefined =>
   key.startsWith(RELATIONS) ? firstPart(key.slice(RELATIONS.length)) : undefined;
 
 /** The fact that an input or output key refers to: the part before the first dot. */
-export const firstPart = (key: string): string => key.split('.', 1)[0] ?? key;
+export const firstPart = (key: string): string => {
+  const dot = key.indexOf('.');
+  return dot < 0 ? key : key.slice(0, dot);
+};
 
 interface AssetReads {
   readonly facts: readonly string[];

@@ -3,18 +3,21 @@ import { type ContextModel } from '../definitions/context-model';
 import { type Aggregates } from '../derived/aggregates';
 import { type RelatedInstances } from '../derived/derive-facts';
 import { type Facts, hasValue } from '../facts/facts';
-import { type BoundAsset, firstPart, relationOfInput } from './bound-asset';
+import { type AssetInput, type BoundAsset, firstPart, relationOfInput } from './bound-asset';
 
 /**
  * Facts without a value that an asset cannot run without (C53): those that are required, output_only or derived, and for which the asset
  * has no default. If there are none it is ready, even if the instance is incomplete.
  */
 export const factsAwaited = (model: ContextModel, asset: BoundAsset, state: Facts): readonly string[] => {
-  const awaited = asset.inputs
-    .filter((input) => !input.hasDefault && relationOfInput(input) === undefined)
-    .map(({ key }) => firstPart(key))
-    .filter((fact) => isNeeded(model, fact) && !hasValue(state, fact));
-  return [...new Set(awaited)];
+  const awaited = asset.inputs.filter((input) => isAwaited(model, input, state));
+  return [...new Set(awaited.map(({ key }) => firstPart(key)))];
+};
+
+const isAwaited = (model: ContextModel, input: AssetInput, state: Facts): boolean => {
+  if (input.hasDefault || relationOfInput(input) !== undefined) return false;
+  const fact = firstPart(input.key);
+  return isNeeded(model, fact) && !hasValue(state, fact);
 };
 
 const isNeeded = ({ facts, derived }: ContextModel, fact: string): boolean => {
@@ -23,7 +26,7 @@ const isNeeded = ({ facts, derived }: ContextModel, fact: string): boolean => {
 };
 
 export const isReady = (model: ContextModel, asset: BoundAsset, state: Facts): boolean =>
-  factsAwaited(model, asset, state).length === 0;
+  !asset.inputs.some((input) => isAwaited(model, input, state));
 
 /** The instance whose facts an asset waits for, and the facts that are known. */
 interface WaitingInstance {

@@ -47,6 +47,7 @@ const derivationAllowance = { steps: 2_000_000, textLength: 4_000_000 } as const
  * default or no value, and the facts that read it use that.
  */
 export const deriveFacts = (model: ContextModel, base: Facts, sources: DerivationSources): Derivation => {
+  if (model.derived.size === 0) return NOTHING_DERIVED;
   const known = new Map<string, unknown>(Object.entries(base));
   const allowance = new FormulaAllowance(derivationAllowance);
   const lookup = (key: string): unknown => (key.startsWith('$') ? relatedOf(key, sources) : known.get(key));
@@ -63,6 +64,8 @@ export const deriveFacts = (model: ContextModel, base: Facts, sources: Derivatio
   }
   return { derived: Object.fromEntries(derived), failures };
 };
+
+const NOTHING_DERIVED: Derivation = { derived: {}, failures: [] };
 
 interface FormulaSurroundings {
   readonly now: number;
@@ -159,8 +162,9 @@ export const historyOfChange = (
 ): ReadonlyMap<string, HistoryEntry> => {
   const entries = new Map<string, HistoryEntry>();
   for (const { key, trackHistory } of facts.values()) {
+    if (!trackHistory) continue;
     const value = valueOf(after, key);
-    if (trackHistory && !sameValue(valueOf(before, key), value)) entries.set(key, { timestamp: now, value });
+    if (!sameValue(valueOf(before, key), value)) entries.set(key, { timestamp: now, value });
   }
   return entries;
 };

@@ -60,11 +60,13 @@ export const mergeFacts = (facts: Facts, given: Facts): Merged => ({
 export const canonicalJson = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-  return `{${members.join(',')}}`;
+  const facts = value as Facts; // an object that is not a list
+  let text = '';
+  for (const key of Object.keys(facts).sort()) {
+    const member = facts[key];
+    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 };
 
 /** Whether two JSON values are the same; the order of keys does not matter. */

@@ -27,11 +27,20 @@ export const withDefaults = ({ facts: declared }: ContextModel, facts: Facts): F
     : { ...Object.fromEntries(defaults.map(({ key, defaultValue }) => [key, defaultValue])), ...facts };
 };
 
-/** Computes the readers' view of an instance from its stored state. */
-export const resolveInstance = (model: ContextModel, stored: Facts, sources: DerivationSources): ResolvedInstance => {
+/** Computes all facts of an instance from its stored ones: the part of {@link resolveInstance} that assets read. */
+export const deriveState = (
+  model: ContextModel,
+  stored: Facts,
+  sources: DerivationSources,
+): Pick<ResolvedInstance, 'state' | 'derived' | 'failures'> => {
   const base = withDefaults(model, stored);
   const { derived, failures } = deriveFacts(model, base, sources);
-  const state = { ...base, ...derived };
+  return { state: { ...base, ...derived }, derived, failures };
+};
+
+/** Computes the readers' view of an instance from its stored state. */
+export const resolveInstance = (model: ContextModel, stored: Facts, sources: DerivationSources): ResolvedInstance => {
+  const { state, derived, failures } = deriveState(model, stored, sources);
   const need = [...model.facts.values()]
     .filter(({ key, required }) => required && !hasValue(state, key))
     .map(({ key }) => key);
@@ -45,9 +54,7 @@ export const resolveInstance = (model: ContextModel, stored: Facts, sources: Der
   };
 };
 
-const factsHeld = ({ facts, derivedNames }: ContextModel, state: Facts): string[] => {
-  const declared = [...facts.keys(), ...derivedNames];
-  const known = new Set(declared);
-  const others = Object.keys(state).filter((fact) => !known.has(fact));
-  return [...declared, ...others.sort()].filter((fact) => hasValue(state, fact));
+const factsHeld = ({ facts, derived, derivedNames }: ContextModel, state: Facts): string[] => {
+  const others = Object.keys(state).filter((fact) => !facts.has(fact) && !derived.has(fact));
+  return [...facts.keys(), ...derivedNames, ...others.sort()].filter((fact) => hasValue(state, fact));
 };

@@ -5,7 +5,7 @@ import { faultOfList } from '../derived/aggregates';
 import { historyOfChange, type HistorySource, noHistory } from '../derived/derive-facts';
 import { canonicalJson, type Facts, mergeFacts, quoted } from '../facts/facts';
 import { checkRecord, sentenceOf } from '../instances/check-record';
-import { resolveInstance } from '../instances/resolved-instance';
+import { deriveState } from '../instances/resolved-instance';
 import { type SettledNotification } from '@decision/contracts';
 import {
   type AssetAnswer,
@@ -104,7 +104,7 @@ class Settling implements SettlingInstance {
     if (this.resolved?.facts !== this.facts) {
       const { model, sources } = this.task;
       const history = this.historyNow(sources.history ?? noHistory);
-      this.resolved = { facts: this.facts, state: resolveInstance(model, this.facts, { ...sources, history }).state };
+      this.resolved = { facts: this.facts, state: deriveState(model, this.facts, { ...sources, history }).state };
     }
     return this.resolved.state;
   }

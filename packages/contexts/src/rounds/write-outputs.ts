@@ -38,9 +38,13 @@ export const writeOutputs = (task: OutputsToWrite): OutputsWrite => {
   }
   const written = kept.map(([fact]) => fact);
   const cleared = factsLeftOut(task, written);
+  return { ok: true, facts: { ...factsWithout(facts, cleared), ...Object.fromEntries(kept) }, written, cleared };
+};
+
+const factsWithout = (facts: Facts, cleared: readonly string[]): Facts => {
+  if (cleared.length === 0) return facts;
   const gone = new Set(cleared);
-  const remaining = Object.entries(facts).filter(([fact]) => !gone.has(fact));
-  return { ok: true, facts: Object.fromEntries([...remaining, ...kept]), written, cleared };
+  return Object.fromEntries(Object.entries(facts).filter(([fact]) => !gone.has(fact)));
 };
 
 const faultOfOutput = ({ model, collections }: OutputsToWrite, fact: string, value: unknown): string | undefined => {
@@ -58,8 +62,9 @@ const faultOfOutput = ({ model, collections }: OutputsToWrite, fact: string, val
 
 /** Facts that this asset owns, that are set (even to null), and that it did not answer again (C66). */
 const factsLeftOut = ({ asset, facts, executions }: OutputsToWrite, written: readonly string[]): readonly string[] => {
-  const kept = new Set(written);
   const owned = executions[assetKey(asset)]?.owned_facts ?? [];
+  if (owned.length === 0) return owned;
+  const kept = new Set(written);
   return owned.filter((fact) => !kept.has(fact) && Object.hasOwn(facts, fact));
 };
 

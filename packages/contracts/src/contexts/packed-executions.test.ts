@@ -40,7 +40,7 @@ const record = fc.record(
 const executions = fc
   .array(fc.tuple(fc.constantFrom('rule', 'flow'), fc.string(), record), { maxLength: 3 })
   .map((entries) =>
-    Object.fromEntries(entries.map(([type, slug, one]) => [`${type}:${slug}`, { type, slug, ...one } as ExecutionRecord])),
+    Object.fromEntries(entries.map(([type, slug, one]) => [`${type}:${slug}`, { type, slug, ...one }])),
   );
 
 it('unpacks what was packed', () => {

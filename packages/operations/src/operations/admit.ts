@@ -8,6 +8,7 @@ import {
   identityValueOf,
   isReady,
   mergeFacts,
+  noHistory,
   outcomeOf,
   resolveInstance,
   sameValue,
@@ -135,7 +136,7 @@ const planAll = async (
   const members = toCollections(collections);
   const planned: PlannedInstance[] = [];
   for (const { locked, instanceId, facts, executions } of merged) {
-    const found = surroundings.get(instanceId) ?? { related: {}, aggregates: {}, history: {} };
+    const found = surroundings.get(instanceId) ?? { related: {}, aggregates: {}, history: noHistory };
     planned.push(await planInstance(work, { locked, facts, executions, surroundings: found }, members));
   }
   return planned;
@@ -266,15 +267,13 @@ export const sourcesOf = (
   { context, origin }: Pick<Work, 'context' | 'origin'>,
   before: Facts,
   after: Facts,
-  surroundings: Surroundings,
+  { related, aggregates, history }: Surroundings,
 ) => {
   const changes = historyOfChange(context.model, before, after, origin.now);
   return {
-    now: origin.now,
-    related: surroundings.related,
-    aggregates: surroundings.aggregates,
+    ...{ now: origin.now, related, aggregates },
     history: (fact: string) => {
-      const stored = Object.hasOwn(surroundings.history, fact) ? (surroundings.history[fact] ?? []) : [];
+      const stored = history(fact);
       const change = changes.get(fact);
       return change === undefined ? stored : [change, ...stored];
     },

@@ -208,18 +208,15 @@ const unknownOutcomes = (settledHeld: readonly SettledHeld[]): ReadonlyMap<strin
 export const outcomeOfHeld = (work: Work, held: HeldInstance, instance: SettledInstance): InstanceOutcome => {
   const { context } = work;
   const { locked, facts, surroundings, hasRegistered, registers } = held.planned;
-  const sources = sourcesOf(work, locked.facts, facts, surroundings);
-  const history = sourcesOf(work, facts, instance.facts, {
-    ...surroundings,
-    history: Object.fromEntries([...context.model.facts.keys()].map((fact) => [fact, sources.history(fact)])),
-  });
+  const { history } = sourcesOf(work, locked.facts, facts, surroundings);
+  const sources = sourcesOf(work, facts, instance.facts, { ...surroundings, history });
   const settled: Settled = { ...instance, degraded: instance.degraded };
   return {
     instanceId: locked.instanceId,
     context,
     isNew: locked.isNew,
     before: { ...locked.facts, ...locked.derived },
-    resolved: resolveInstance(context.model, instance.facts, history),
+    resolved: resolveInstance(context.model, instance.facts, sources),
     settled,
     outcome: outcomeOf(settled, {
       hasAssets: true,

@@ -25,6 +25,7 @@ import pLimit from 'p-limit';
 import { reachableFrom } from '../definitions/world';
 import { type HeldInstance, sourcesOf } from './admit';
 import { messageKey } from './message-keys';
+import { historyFactsOf } from './surroundings';
 import { type Work } from './work';
 
 /** Complete operations on some instances of one context. */
@@ -153,14 +154,11 @@ const toSettleInstance = (
     ...{ instanceId: locked.instanceId, createdAt, facts, executions },
     related: surroundings.related as SettleInstance['related'], // readonly lists, which the type of the message lacks
     aggregates: surroundings.aggregates,
-    history: Object.fromEntries(historyFacts(work).map((fact) => [fact, [...history(fact)]])),
+    history: Object.fromEntries(historyFactsOf(work.context).map((fact) => [fact, [...history(fact)]])),
     ...(only === undefined ? {} : { only: [...only] }),
     ...(work.forced === undefined ? {} : { forced: work.forced }),
   };
 };
-
-const historyFacts = ({ context }: Work): readonly string[] =>
-  [...context.model.derived.values()].flatMap(({ reads }) => reads.history.filter((fact) => fact !== undefined));
 
 const commonOf = ({ operationId, work, collections }: Operation): Omit<SettleRequest, 'instances'> => {
   const { context, origin } = work;

@@ -40,13 +40,13 @@ export const loadSurroundings = async (
   return new Map(
     [...relatives].map(([id, relative]) => [
       id,
-      { ...relative, history: Object.fromEntries(histories?.get(id) ?? []) },
+      { ...relative, history: (fact: string) => histories?.get(id)?.get(fact) ?? [] },
     ]),
   );
 };
 
 /** Facts whose history formulas read. */
-const historyFactsOf = ({ model }: ContextInUse): string[] => [
+export const historyFactsOf = ({ model }: ContextInUse): string[] => [
   ...new Set([...model.derived.values()].flatMap(({ reads }) => reads.history.filter((fact) => fact !== undefined))),
 ];
 

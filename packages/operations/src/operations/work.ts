@@ -2,6 +2,7 @@ import {
   type Aggregates,
   type Executions,
   type Facts,
+  type HistorySource,
   type Outcome,
   type RelatedInstances,
   type ResolvedInstance,
@@ -9,12 +10,7 @@ import {
 } from '@decision/contexts';
 import { type ServiceError } from '@decision/contracts';
 import { type RunningOperation } from '@decision/flows';
-import {
-  type LockedInstance,
-  type ReaderPass,
-  type StoredHistoryEntry,
-  type WorkspaceAccess,
-} from '@decision/persistence';
+import { type LockedInstance, type ReaderPass, type WorkspaceAccess } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
 
 /** Identity, start and deadline of a request. */
@@ -64,7 +60,7 @@ export interface Work {
 /** Data that is read for an instance beside its row. */
 export interface Surroundings extends Relatives {
   /** Committed entries by fact, newest first, as far as formulas read them. */
-  readonly history: Readonly<Record<string, readonly StoredHistoryEntry[]>>;
+  readonly history: HistorySource;
 }
 
 /** Outcome of one instance. */

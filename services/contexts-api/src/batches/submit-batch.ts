@@ -1,20 +1,20 @@
-import { type GivenInstance, groupRecords, hasRun, readInclude } from '@decision/contexts';
-import { type BatchAnswer, type BatchInclude, batchIncludes, ServiceError } from '@decision/contracts';
+import { type GivenInstance, groupRecords, readInclude } from '@decision/contexts';
 import {
-  BatchCascade,
-  BatchProgress,
+  type BatchAnswer,
+  type BatchInclude,
+  batchIncludes,
+  type BatchResult,
+  ServiceError,
+} from '@decision/contracts';
+import {
   type BatchWork,
-  carryOutChunk,
   CHUNKS_AT_ONCE,
   chunksByKey,
-  type InstancesContext,
   lookUpMembers,
-  type OpenContext,
   rejectionRemarks,
-  type RequestOrigin,
   withCommits,
 } from '@decision/operations';
-import { toBatchResult } from './answer-batch';
+import { BatchUnderWay, type CarriedOut } from './batch-under-way';
 
 /** Field names in `include`. Throws `invalid_request` that lists the valid ones. */
 export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInclude> => {
@@ -32,41 +32,31 @@ export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInc
  * single submission does, with the instances committed by then (C96).
  */
 export const submitBatch = async (
-  context: InstancesContext,
-  definition: OpenContext,
-  origin: RequestOrigin,
+  work: BatchWork,
   records: readonly unknown[],
   fields: ReadonlySet<BatchInclude>,
 ): Promise<BatchAnswer> => {
+  const { context, definition, origin } = work;
   const collections = await lookUpMembers(context.database, origin, definition, records);
   const { instances, rejections, rejected, ignored } = groupRecords(definition.model, records, collections);
-  const work = { context, definition, origin };
-  const batch = new Batch(work);
-  const cascade = new BatchCascade(work);
-  try {
-    await batch.run(instances);
-  } catch (error) {
-    await cascade.runPart(batch.outcomes.values());
-    throw error;
-  }
+  const batch = new BatchUnderWay(work, fields);
+  const { cascade } = batch;
+  const { results, executed, degraded } = await carryOutAll(batch, chunksByKey(instances, context.chunkSize)).catch(
+    async (error: unknown) => {
+      await cascade.runPart();
+      throw error;
+    },
+  );
   const ingestedAt = Date.now();
-  await cascade.add(batch.outcomes.values());
   await cascade.run();
   const cascaded = cascade.cascaded();
-  const outcomes = instances.flatMap((given) => {
-    const outcome = batch.outcomes.get(given.instanceId);
-    return outcome === undefined ? [] : [{ outcome, given }];
-  });
-  const degraded = outcomes.find(({ outcome }) => outcome.settled.degraded !== undefined)?.outcome.settled.degraded;
   return {
     context: definition.slug,
     accepted: records.length - rejected,
-    rejected,
-    executed: outcomes.reduce((sum, { outcome }) => sum + outcome.settled.runs.filter(hasRun).length, 0),
-    ignored,
+    ...{ rejected, executed, ignored },
     rejections: [...rejections],
     ...(rejected > rejections.length ? { rejections_omitted: rejected - rejections.length } : {}),
-    results: outcomes.map(({ outcome, given }) => toBatchResult(outcome, given, fields)),
+    results: instances.flatMap(({ instanceId }) => results.get(instanceId) ?? []),
     cascaded: [...cascaded],
     ...rejectionRemarks(cascaded),
     ...(degraded === undefined ? {} : { execution_degraded: degraded }),
@@ -74,27 +64,28 @@ export const submitBatch = async (
   };
 };
 
-class Batch {
-  private readonly progress = new BatchProgress();
-
-  constructor(private readonly work: BatchWork) {}
-
-  get outcomes(): BatchProgress['outcomes'] {
-    return this.progress.outcomes;
-  }
-
-  /** Processes chunks of instances, a few at once. Throws the first failure once all running work has ended. */
-  async run(instances: readonly GivenInstance[]): Promise<void> {
-    const { progress, work } = this;
-    const chunks = chunksByKey(instances, work.context.chunkSize);
-    let next = 0;
-    const carryOut = async (): Promise<void> => {
-      for (let chunk = chunks[next]; chunk !== undefined && progress.failure === undefined; chunk = chunks[next]) {
-        next += 1;
-        await carryOutChunk(work, chunk, progress);
-      }
-    };
-    await Promise.all(Array.from({ length: CHUNKS_AT_ONCE }, carryOut));
-    if (progress.failure !== undefined) throw withCommits(progress.failure, progress.commits);
-  }
-}
+/** Carries out chunks, a few at once. Throws the first failure once all running work has ended. */
+const carryOutAll = async (
+  batch: BatchUnderWay,
+  chunks: readonly (readonly GivenInstance[])[],
+): Promise<Omit<CarriedOut, 'failure'>> => {
+  const results = new Map<string, BatchResult>();
+  let executed = 0;
+  let degraded: string | undefined;
+  let failure: ServiceError | undefined;
+  const queue = chunks.values();
+  const work = async (): Promise<void> => {
+    for (const chunk of queue) {
+      const done = await batch.carryOut(chunk);
+      for (const [id, result] of done.results) results.set(id, result);
+      executed += done.executed;
+      degraded ??= done.degraded;
+      failure ??= done.failure;
+      if (failure !== undefined) return;
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: CHUNKS_AT_ONCE }, work));
+  if (failure !== undefined) throw withCommits(failure, batch.commits);
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+  return { results, executed, degraded };
+};

@@ -1,18 +1,9 @@
-import { type Collections, groupRecords, hasRun, UnreadableRecord } from '@decision/contexts';
+import { type Collections, groupRecords, UnreadableRecord } from '@decision/contexts';
 import { type BatchInclude, limits, ServiceError } from '@decision/contracts';
-import {
-  BatchCascade,
-  BatchProgress,
-  type BatchWork,
-  carryOutChunk,
-  CHUNKS_AT_ONCE,
-  type Commits,
-  lookUpMembers,
-  newCommits,
-  withCommits,
-} from '@decision/operations';
+import { type BatchWork, CHUNKS_AT_ONCE, lookUpMembers, withCommits } from '@decision/operations';
 import { inOrder, parseJsonLine } from '@decision/service-kit';
-import { type ChunkAnswer, type LinesBatch, toBatchResult } from './answer-batch';
+import { type ChunkAnswer, type LinesBatch } from './answer-batch';
+import { BatchUnderWay } from './batch-under-way';
 
 interface LinesOptions {
   readonly fields: ReadonlySet<BatchInclude>;
@@ -24,10 +15,10 @@ interface LinesOptions {
 
 /** Merges records as they arrive, one per line, and runs due rules and flows: chunk by chunk, in memory that the chunks bound (C95). */
 export const submitLines = (work: BatchWork, pieces: AsyncIterable<Buffer>, options: LinesOptions): LinesBatch => {
-  const commits = newCommits();
-  const cascade = new BatchCascade(work);
+  const batch = new BatchUnderWay(work, options.fields);
+  const { cascade, commits } = batch;
   return {
-    answers: answerChunks({ work, cascade, commits }, pieces, options),
+    answers: answerChunks(batch, pieces, options),
     cascaded: () => cascade.cascaded(),
     acknowledge: (results) => {
       for (const { instance_id: id } of results) commits.committed.delete(id);
@@ -35,17 +26,10 @@ export const submitLines = (work: BatchWork, pieces: AsyncIterable<Buffer>, opti
   };
 };
 
-/** A running batch of lines. */
-interface LinesUnderWay {
-  readonly work: BatchWork;
-  readonly cascade: BatchCascade;
-  readonly commits: Commits;
-}
-
 async function* answerChunks(
-  batch: LinesUnderWay,
+  batch: BatchUnderWay,
   pieces: AsyncIterable<Buffer>,
-  { fields, lineMaxBytes, chunkBytes }: LinesOptions,
+  { lineMaxBytes, chunkBytes }: LinesOptions,
 ): AsyncGenerator<ChunkAnswer, void, undefined> {
   const { cascade, commits } = batch;
   const { context } = batch.work;
@@ -54,7 +38,7 @@ async function* answerChunks(
     chunkBytes,
     lineMaxBytes,
   });
-  const worker = new ChunkWorker(batch, fields);
+  const worker = new ChunkWorker(batch);
   let isWhole = false;
   try {
     yield* inOrder(recordsOf(batch.work, chunks), (chunk) => worker.work(chunk), {
@@ -105,10 +89,7 @@ class ChunkWorker {
   private readonly underWay = new Set<UnderWay>();
   private isStopped = false;
 
-  constructor(
-    private readonly batch: LinesUnderWay,
-    private readonly fields: ReadonlySet<BatchInclude>,
-  ) {}
+  constructor(private readonly batch: BatchUnderWay) {}
 
   /** Chunks must be given in order: each waits for earlier ones that share an instance with it. */
   work({ firstPosition, records, collections }: RecordChunk): Promise<ChunkAnswer> {
@@ -140,25 +121,15 @@ class ChunkWorker {
     { instances, rejections, ignored }: ReturnType<typeof groupRecords>,
     records: number,
   ): Promise<ChunkAnswer> {
-    const { work, cascade, commits } = this.batch;
-    const progress = new BatchProgress(commits);
-    if (!this.isStopped && instances.length > 0) await carryOutChunk(work, instances, progress);
-    await cascade.add(progress.outcomes.values());
-    if (progress.failure !== undefined) {
+    const given = this.isStopped ? [] : instances;
+    const { results, executed, degraded, failure } = await this.batch.carryOut(given);
+    if (failure !== undefined) {
       this.stop();
-      throw progress.failure;
+      throw failure;
     }
-    const outcomes = [...progress.outcomes.values()];
     return {
       accepted: records - rejections.length,
-      executed: outcomes.reduce((sum, { settled }) => sum + settled.runs.filter(hasRun).length, 0),
-      ignored,
-      rejections,
-      results: instances.flatMap((given) => {
-        const outcome = progress.outcomes.get(given.instanceId);
-        return outcome === undefined ? [] : [toBatchResult(outcome, given, this.fields)];
-      }),
-      degraded: outcomes.find(({ settled }) => settled.degraded !== undefined)?.settled.degraded,
+      ...{ executed, ignored, rejections, results: [...results.values()], degraded },
     };
   }
 }

@@ -21,6 +21,7 @@ import {
   type InstancesContext,
   listInstances,
   type NamedInstance,
+  type BatchWork,
   type OpenContext,
   solveFlowOfInstance,
   solveRuleOfInstance,
@@ -64,20 +65,22 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
     withContext(context.directory, accessOf(asked.identity), asked.params['slug'] ?? '', (opened) =>
       work(nameIn(asked, opened)),
     );
+  const batchOf = async (asked: Asked): Promise<BatchWork> => {
+    const origin = originOf(asked.identity, asked.context, context.timeoutMs);
+    return { context, definition: await open(asked), origin };
+  };
   return [
     bindOperation(
       batchOperation,
       async (asked) => {
         const fields = readBatchInclude(asked.query.include);
-        const origin = originOf(asked.identity, asked.context, context.timeoutMs);
-        return submitBatch(context, await open(asked), origin, asked.body, fields);
+        return submitBatch(await batchOf(asked), asked.body, fields);
       },
       async (asked) => {
         const fields = readBatchInclude(asked.query.include);
-        const origin = originOf(asked.identity, asked.context, context.timeoutMs);
-        const work = { context, definition: await open(asked), origin };
+        const work = await batchOf(asked);
         const { lineMaxBytes, chunkBytes } = context;
-        const batch = submitLines(work, asked.readPieces(origin.deadline), { fields, lineMaxBytes, chunkBytes });
+        const batch = submitLines(work, asked.readPieces(work.origin.deadline), { fields, lineMaxBytes, chunkBytes });
         const isStreamed = formOfAnswer(asked.header('accept'), 'list') === 'lines';
         return isStreamed ? new LinesAnswer(answerLines(work, batch)) : answerWhole(work, batch);
       },
