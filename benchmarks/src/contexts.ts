@@ -98,31 +98,44 @@ const latencies = async (count: number, atOnce: number, call: (index: number) =>
   return summarise(times, (performance.now() - began) / 1_000);
 };
 
-const measureSingles = async ({ service, contexts, gateway }: Bench): Promise<void> => {
+/**
+ * A submission beside a bare solve, and beside the least that it consists of, one after the other: a solve between two transactions that write
+ * one row each, which the database must have on disk before it answers.
+ */
+const measureSingles = async ({ service, contexts, gateway, raw }: Bench): Promise<void> => {
   const quotes = await makeOffers(contexts, 'Quotes');
+  const baseline = await makeContext(contexts, 'Written alone', []);
   const slug = `${quotes.slug}-discount`;
   await service.publish(discountRule(quotes.slug));
   let submitted = 0;
-  const submit = (): Promise<unknown> =>
-    contexts('POST', `/contexts/${quotes.slug}/q-${submitted % 100}`, { total: 200 + (submitted += 1) });
   const solve = (): Promise<unknown> => gateway('POST', `/solve/${slug}`, { total: 200 });
-  await latencies(SINGLES, 4, submit);
-  await latencies(SINGLES, 4, solve);
-  print('\n| at once | submission p50, p99, ms | solve p50, p99, ms | ratio of p50 |\n| --- | --- | --- | --- |');
+  const write = (index: number): Promise<unknown> =>
+    raw.upsert(baseline.id, [{ id: `w-${index % 100}`, facts: { index } }]);
+  const calls = {
+    submission: (): Promise<unknown> =>
+      contexts('POST', `/contexts/${quotes.slug}/q-${submitted % 100}`, { total: 200 + (submitted += 1) }),
+    solve,
+    least: async (index: number): Promise<void> => {
+      await write(index);
+      await solve();
+      await write(index);
+    },
+  };
+  for (const call of Object.values(calls)) await latencies(SINGLES, 4, call);
+  print(
+    '\n| at once | submission p50, p99, ms | solve p50, p99, ms | ratio of p50 | two writes and a solve p50, p99, ms |',
+  );
+  print('| --- | --- | --- | --- | --- |');
   for (const atOnce of [1, 8]) {
-    const seen = { submit: [] as number[], solve: [] as number[], submit99: [] as number[], solve99: [] as number[] };
+    const seen = { submission: [] as Measurement[], solve: [] as Measurement[], least: [] as Measurement[] };
     for (let round = 0; round < ROUNDS; round += 1) {
-      const [one, other] = [await latencies(SINGLES, atOnce, submit), await latencies(SINGLES, atOnce, solve)];
-      seen.submit.push(one.p50);
-      seen.solve.push(other.p50);
-      seen.submit99.push(one.p99);
-      seen.solve99.push(other.p99);
+      for (const name of ['submission', 'solve', 'least'] as const)
+        seen[name].push(await latencies(SINGLES, atOnce, calls[name]));
     }
-    const shown = (times: readonly number[]): string => median(times).toFixed(1);
-    const ratio = (median(seen.submit) / median(seen.solve)).toFixed(2);
-    print(
-      `| ${atOnce} | ${shown(seen.submit)}, ${shown(seen.submit99)} | ${shown(seen.solve)}, ${shown(seen.solve99)} | ${ratio} |`,
-    );
+    const shown = ({ p50, p99 }: Measurement): string => `${p50.toFixed(1)}, ${p99.toFixed(1)}`;
+    const [submission, bare, least] = [medianOf(seen.submission), medianOf(seen.solve), medianOf(seen.least)];
+    const ratio = (submission.p50 / bare.p50).toFixed(2);
+    print(`| ${atOnce} | ${shown(submission)} | ${shown(bare)} | ${ratio} | ${shown(least)} |`);
   }
 };
 
