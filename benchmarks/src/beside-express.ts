@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { startKafkaEcho } from './baselines/kafka-echo';
+import { startPipe } from './baselines/start-pipe';
 import { BenchmarkError } from './benchmark-error';
 import { startChild } from './child';
 import { measureHttp } from './http-load';
@@ -15,13 +16,14 @@ const BULK_CONNECTIONS = 4;
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 
-/** One line of the report: the same work, done by the service and by its rival. */
+/** One line of the report: the same work, done by the service and by its rival; and the same bytes, with which nothing is done. */
 interface Contest {
   readonly name: string;
   /** Items per request. */
   readonly items: number;
   readonly ours: () => Promise<Measurement>;
   readonly theirs: () => Promise<Measurement>;
+  readonly least: () => Promise<Measurement>;
 }
 
 interface Rival {
@@ -36,7 +38,7 @@ const startRival = async (rows: number): Promise<Rival> => {
 
 const slugOf = (rows: number): string => `price-of-${rows}`;
 
-const contestsOf = (rows: number, service: ServiceUnderTest, rival: Rival): readonly Contest[] => {
+const contestsOf = (rows: number, service: ServiceUnderTest, rival: Rival, pipe: Rival): readonly Contest[] => {
   const headers = { 'x-api-key': service.apiKey };
   const requests = makeRequests(makeRows(rows), BULK_ITEMS);
   const [single, bulk] = [JSON.stringify(requests[0]), JSON.stringify(requests)];
@@ -48,6 +50,7 @@ const contestsOf = (rows: number, service: ServiceUnderTest, rival: Rival): read
       items: 1,
       ours: () => measureHttp({ ...load, url: `${service.gateway}${path}`, headers }),
       theirs: () => measureHttp({ ...load, url: `${rival.url}/solve` }),
+      least: () => measureHttp({ ...load, url: pipe.url }),
     };
   });
   const load = { body: bulk, connections: BULK_CONNECTIONS, seconds: SECONDS };
@@ -58,6 +61,7 @@ const contestsOf = (rows: number, service: ServiceUnderTest, rival: Rival): read
       items: BULK_ITEMS,
       ours: () => measureHttp({ ...load, url: `${service.gateway}${path}`, headers }),
       theirs: () => measureHttp({ ...load, url: `${rival.url}/bulk` }),
+      least: () => measureHttp({ ...load, url: pipe.url }),
     },
   ];
 };
@@ -86,26 +90,26 @@ interface Result {
   readonly items: number;
   readonly ours: Measurement;
   readonly theirs: Measurement;
+  readonly least: Measurement;
 }
 
 const contend = async (contests: readonly Contest[]): Promise<readonly Result[]> => {
-  const seen = contests.map((contest) => ({ contest, ours: [] as Measurement[], theirs: [] as Measurement[] }));
+  const seen = contests.map((contest) => ({
+    contest,
+    rounds: { ours: [] as Measurement[], theirs: [] as Measurement[], least: [] as Measurement[] },
+  }));
   for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const { contest, ours, theirs } of seen) {
-      const [our, their] = [await contest.ours(), await contest.theirs()];
-      say(
-        `round ${round} ${contest.name}: ${our.perSecond.toFixed(0)}/s and ${their.perSecond.toFixed(0)}/s, errors ${our.errors} and ${their.errors}`,
-      );
-      if (round === 0) continue; // only warms up
-      ours.push(our);
-      theirs.push(their);
+    for (const { contest, rounds } of seen) {
+      for (const name of ['ours', 'theirs', 'least'] as const) {
+        const measured = await contest[name]();
+        const { perSecond, errors } = measured;
+        say(`round ${round} ${contest.name}, ${name}: ${perSecond.toFixed(0)}/s, errors ${errors}`);
+        if (round > 0) rounds[name].push(measured); // the first only warms up
+      }
     }
   }
-  return seen.map(({ contest: { name, items }, ours, theirs }) => ({
-    name,
-    items,
-    ours: medianOf(ours),
-    theirs: medianOf(theirs),
+  return seen.map(({ contest: { name, items }, rounds: { ours, theirs, least } }) => ({
+    ...{ name, items, ours: medianOf(ours), theirs: medianOf(theirs), least: medianOf(least) },
   }));
 };
 
@@ -134,21 +138,23 @@ const halfLoad = async (service: ServiceUnderTest, brokers: string, perSecond: n
 const report = (results: readonly Result[]): string => {
   const cell = ({ perSecond, p50, p99 }: Measurement, items: number): string =>
     `${(perSecond * items).toFixed(0)}/s, ${p50.toFixed(1)}, ${p99.toFixed(1)}`;
+  const ratio = (one: Measurement, other: Measurement): string => (one.perSecond / other.perSecond).toFixed(2);
   const lines = results.map(
-    ({ name, items, ours, theirs }) =>
-      `| ${name} | ${cell(ours, items)} | ${cell(theirs, items)} | ${(ours.perSecond / theirs.perSecond).toFixed(2)} |`,
+    ({ name, items, ours, theirs, least }) =>
+      `| ${name} | ${cell(ours, items)} | ${cell(theirs, items)} | ${ratio(ours, theirs)} | ${cell(least, items)} | ${ratio(least, theirs)} |`,
   );
   return [
     `${cpus().length} cores shared by all; medians of ${ROUNDS} rounds of ${SECONDS} s; items a second, p50 and p99 of a request in ms`,
     '',
-    '| | this service | published engine in Express | ratio |',
-    '| --- | --- | --- | --- |',
+    '| | this service | published engine in Express | ratio | HTTP and Kafka alone | its ratio |',
+    '| --- | --- | --- | --- | --- | --- |',
     ...lines,
   ].join('\n');
 };
 
 runBenchmark(async (service, { mqBrokers }) => {
   const rivals = new Map<number, Rival>();
+  const pipe = await startPipe(mqBrokers);
   try {
     for (const rows of ROWS) {
       const name = `Price of ${rows}`;
@@ -158,12 +164,12 @@ runBenchmark(async (service, { mqBrokers }) => {
     const contests: Contest[] = [];
     for (const [rows, rival] of rivals) {
       await checkAgreement(rows, service, rival);
-      contests.push(...contestsOf(rows, service, rival));
+      contests.push(...contestsOf(rows, service, rival, pipe));
     }
     const results = await contend(contests);
     const [{ ours } = { ours: { perSecond: 0 } }] = results;
     process.stdout.write(`${report(results)}\n\n${await halfLoad(service, mqBrokers, ours.perSecond)}\n`);
   } finally {
-    await Promise.all([...rivals.values()].map((rival) => rival.stop()));
+    await Promise.all([pipe, ...rivals.values()].map((rival) => rival.stop()));
   }
 }, SOLVING);

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 
 /** A process of this package, run from its TypeScript. */
 interface Child {
+  readonly pid: number;
   /** The first line of its output. */
   readonly firstLine: string;
   stop(): Promise<void>;
@@ -10,9 +11,13 @@ interface Child {
 
 const HOME = resolve(__dirname, '..');
 
-/** Starts a script and waits for the first line of its output. */
-export const startChild = async (script: string, args: readonly string[]): Promise<Child> => {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', script, ...args], {
+/** Starts a script, with options of Node, and waits for the first line of its output. */
+export const startChild = async (
+  script: string,
+  args: readonly string[],
+  options: readonly string[] = [],
+): Promise<Child> => {
+  const child = spawn(process.execPath, [...options, '--import', 'tsx', '--conditions=source', script, ...args], {
     cwd: HOME,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -22,6 +27,7 @@ export const startChild = async (script: string, args: readonly string[]): Promi
     child.once('exit', (code) => fail(new Error(`${script} ended with ${String(code)} before it was ready`)));
   });
   return {
+    pid: child.pid ?? 0, // it has written a line, so it runs
     firstLine,
     stop: async () => {
       child.kill('SIGTERM');

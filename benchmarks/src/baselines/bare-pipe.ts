@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { type Broker, createBroker, createRequester, createResponder } from '@decision/broker';
+
+/*
+ * The least that a request costs which goes to a worker and back: HTTP, and Kafka twice by the same requester and responder as the services. Nobody
+ * asks for a key, and nothing is parsed, resolved, decided, counted or recorded: the worker answers the body. Arguments: `gateway` or `worker`,
+ * brokers, prefix of topics. Prints the address of the gateway, or that the worker reads.
+ */
+
+const PARTITIONS = 16;
+const DEADLINE_MS = 60_000;
+const silent = (): void => undefined;
+const log = { debug: silent, info: silent, warn: silent, error: silent };
+
+const waitUntil = async (isReady: () => boolean): Promise<void> => {
+  while (!isReady()) await new Promise((resolve) => setTimeout(resolve, 50));
+};
+
+const startGateway = async (broker: Broker): Promise<string> => {
+  const requester = createRequester(broker, { group: 'gatewayReplies', expectedPartitions: PARTITIONS });
+  const envelope = {
+    ...{ kind: 'solve' as const, workspaceId: randomUUID(), versionId: randomUUID(), explain: 'none' as const },
+    ...{ requestId: 'bare', traceparent: undefined },
+  };
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const receivedAt = Date.now();
+      const asked = { ...envelope, receivedAt, deadline: receivedAt + DEADLINE_MS };
+      requester.submit(asked, Buffer.concat(pieces), (error, answer) => {
+        response.writeHead(error === undefined ? 200 : 503, {
+          'content-type': 'application/json; charset=utf-8',
+          'content-length': answer.length,
+        });
+        response.end(answer);
+      });
+    });
+  });
+  await requester.start();
+  await waitUntil(() => requester.status().ready);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  return `http://127.0.0.1:${port}`;
+};
+
+const startWorker = async (broker: Broker): Promise<string> => {
+  const responder = createResponder(broker, {
+    ...{ group: 'workers', workerId: 'bare', sessionTimeoutMs: 60_000, heartbeatIntervalMs: 15_000 },
+    handle: (_, payload) => payload,
+  });
+  await responder.start();
+  await waitUntil(() => responder.status().ready);
+  return 'reads';
+};
+
+const [role = '', brokers = '', topicPrefix = ''] = process.argv.slice(2);
+const broker = createBroker({ brokers: brokers.split(','), clientId: `bare-${role}`, topicPrefix }, log);
+broker
+  .ensureTopics('local')
+  .then(() => (role === 'gateway' ? startGateway(broker) : startWorker(broker)))
+  .then((line) => process.stdout.write(`${line}\n`))
+  .catch((error: unknown) => {
+    process.stderr.write(`${String(error)}\n`);
+    process.exit(1);
+  });
+process.once('SIGTERM', () => process.exit(0));
