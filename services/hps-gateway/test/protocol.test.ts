@@ -1,5 +1,5 @@
 import { errorCodes } from '@decision/contracts';
-import { type GatewayUnderTest, READY, send, startGateway } from './gateway-under-test';
+import { ask, type GatewayUnderTest, READY, send, startGateway } from './gateway-under-test';
 
 let gateway: GatewayUnderTest;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const SOLVE_PATHS = [
 ];
 
 const request = (method: string, path: string, headers: Record<string, string> = {}) =>
-  fetch(`${gateway.url}${path}`, { method, headers: { 'x-api-key': 'solver', ...headers } });
+  ask(`${gateway.url}${path}`, { method, headers: { 'x-api-key': 'solver', ...headers } });
 
 describe.each(SOLVE_PATHS)('%s', (path) => {
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('answers %s with 405 and what is allowed', async (method) => {
@@ -28,12 +28,12 @@ describe.each(SOLVE_PATHS)('%s', (path) => {
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST, OPTIONS');
     if (method !== 'HEAD')
-      expect(await response.json()).toMatchObject({ code: 'method_not_allowed', request_id: expect.any(String) });
+      expect(response.body).toMatchObject({ code: 'method_not_allowed', request_id: expect.any(String) });
   });
 
   it('answers OPTIONS', async () => {
     const response = await request('OPTIONS', path);
-    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([204, 'POST, OPTIONS', '']);
+    expect([response.status, response.headers.get('allow'), response.text]).toEqual([204, 'POST, OPTIONS', '']);
   });
 
   it.each(['application/xml', 'text/plain', 'application/json; charset=latin1', 'application'])(
@@ -59,25 +59,25 @@ describe.each(SOLVE_PATHS)('%s', (path) => {
   it('is 503 with Retry-After while the broker is disabled or away, whoever asks', async () => {
     for (const status of [undefined, { ...READY, ready: false, reason: 'The broker is away.' }]) {
       gateway.requesterStatus = status;
-      const response = await fetch(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
+      const response = await ask(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
       expect(response.status).toBe(503);
       expect(response.headers.get('retry-after')).toBe('1');
-      expect(await response.json()).toMatchObject({ code: 'broker_unavailable', error: expect.stringMatching(/\.$/) });
+      expect(response.body).toMatchObject({ code: 'broker_unavailable', error: expect.stringMatching(/\.$/) });
     }
   });
 
   it('is 504 at once with both numbers while the topic of answers has too few partitions', async () => {
     const reason = 'The topic "solution-response" has 2 partitions, 4 are expected.';
     gateway.requesterStatus = { ...READY, ready: false, code: 'too_few_reply_partitions', reason };
-    const response = await fetch(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
+    const response = await ask(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
     expect(response.status).toBe(504);
-    expect(await response.json()).toMatchObject({ code: 'too_few_reply_partitions', error: reason });
+    expect(response.body).toMatchObject({ code: 'too_few_reply_partitions', error: reason });
   });
 
   it('asks for a key', async () => {
-    const response = await fetch(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
+    const response = await ask(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
     expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({ code: 'missing_api_key' });
+    expect(response.body).toMatchObject({ code: 'missing_api_key' });
   });
 });
 
@@ -105,15 +105,13 @@ describe('operations', () => {
       cacheInvalidation: { enabled: false, ready: false, channel: 'service:cache:invalidate' },
       broker,
     });
-    expect(await (await request('GET', '/health')).json()).toEqual(body({ enabled: true, ready: true, partitions: 4 }));
+    expect((await request('GET', '/health')).body).toEqual(body({ enabled: true, ready: true, partitions: 4 }));
     gateway.requesterStatus = { ...READY, ready: false, partitions: 0, reason: 'Joining.' };
-    expect(await (await request('GET', '/health')).json()).toEqual(
-      body({ enabled: true, ready: false, partitions: 0 }),
-    );
+    expect((await request('GET', '/health')).body).toEqual(body({ enabled: true, ready: false, partitions: 0 }));
     gateway.requesterStatus = undefined;
     const response = await request('GET', '/health');
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual(body({ enabled: false, ready: false, partitions: 0 }));
+    expect(response.body).toEqual(body({ enabled: false, ready: false, partitions: 0 }));
   });
 
   it('is ready once partitions of answers are owned, and says why not before', async () => {
@@ -122,13 +120,13 @@ describe('operations', () => {
     gateway.requesterStatus = { ...READY, ready: false, partitions: 0, reason };
     const response = await request('GET', '/ready');
     expect(response.status).toBe(503);
-    expect(await response.json()).toEqual({ ready: false, reason });
+    expect(response.body).toEqual({ ready: false, reason });
     gateway.requesterStatus = undefined;
     expect((await request('GET', '/ready')).status).toBe(503);
   });
 
   it('describes every solve path in its document', async () => {
-    const { paths } = (await (await request('GET', '/openapi.json')).json()) as { paths: Record<string, unknown> };
+    const { paths } = (await request('GET', '/openapi.json')).body as { paths: Record<string, unknown> };
     expect(Object.keys(paths)).toEqual([
       '/api/v1/scale',
       '/api/v1/solve/{slug}',
@@ -146,23 +144,23 @@ describe('/api/v1/scale', () => {
   const PATH = '/api/v1/scale';
 
   it.each(['GET', 'POST'])('asks for a key on %s', async (method) => {
-    const response = await fetch(`${gateway.url}${PATH}`, { method });
+    const response = await ask(`${gateway.url}${PATH}`, { method });
     expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({ code: 'missing_api_key' });
+    expect(response.body).toMatchObject({ code: 'missing_api_key' });
   });
 
   it('is read by whoever may solve, and changed by nobody who may do no more', async () => {
     expect((await request('GET', PATH, { 'x-api-key': 'viewer' })).status).toBe(403);
     const changing = await request('POST', PATH, { 'x-api-key': 'solver alone' });
     expect(changing.status).toBe(403);
-    expect(await changing.json()).toMatchObject({ code: 'forbidden', entitlement: 'workers.scale' });
+    expect(changing.body).toMatchObject({ code: 'forbidden', entitlement: 'workers.scale' });
   });
 
   it.each(['GET', 'POST'])('is 503 with Retry-After on %s while the broker is away', async (method) => {
     const response = await request(method, PATH, { 'x-api-key': 'admin' });
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('1');
-    expect(await response.json()).toMatchObject({ code: 'broker_unavailable' });
+    expect(response.body).toMatchObject({ code: 'broker_unavailable' });
   });
 
   it.each([

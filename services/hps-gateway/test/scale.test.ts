@@ -17,7 +17,7 @@ import {
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createLogger, createMetrics, generateApiKey, type Metrics } from '@decision/service-kit';
 import { ANSWER_KEPT_MS, exportDesiredWorkers, type ScaleSources, shareAnswer } from '../src/routes/scale';
-import { type GatewayUnderTest, startGateway } from './gateway-under-test';
+import { ask, type GatewayUnderTest, startGateway } from './gateway-under-test';
 
 jest.setTimeout(180_000);
 
@@ -90,12 +90,12 @@ const makeWorkspace = async (): Promise<Workspace> => {
 };
 
 const call = async (replica: 0 | 1, key: string, method: string, body?: unknown) => {
-  const response = await fetch(`${replicas[replica].url}/api/v1/scale`, {
+  const { status, body: answer } = await ask(`${replicas[replica].url}/api/v1/scale`, {
     method,
     headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: body === undefined ? undefined : JSON.stringify(body),
   });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  return { status, body: answer as Record<string, unknown> };
 };
 
 const startWorker = async (): Promise<{ stop(): Promise<void> }> => {

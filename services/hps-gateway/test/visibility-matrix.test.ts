@@ -36,7 +36,7 @@ import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createLogger, createMetrics, generateApiKey } from '@decision/service-kit';
 import { Client } from 'pg';
 import { createDirectSolve, createSolve } from '../src/solve';
-import { type GatewayUnderTest, startGateway } from './gateway-under-test';
+import { ask, type GatewayUnderTest, startGateway } from './gateway-under-test';
 
 const own = operations.filter(({ service }) => service === 'hps-gateway');
 const OF_DEPLOYMENT = 'The numbers are of the whole deployment.';
@@ -259,9 +259,9 @@ const openParts = (cache: ReturnType<typeof openCache>) => {
  * direct route.
  */
 const call: MatrixWorld['call'] = async (question) => {
-  const first = await ask(question);
+  const first = await callOnce(question);
   const { direct } = gateway;
-  const again = await ask(question);
+  const again = await callOnce(question);
   const shown = (body: unknown): string => JSON.stringify(body).replaceAll(/"request_id":"[^"]*"/g, '');
   expect({ status: again.status, body: shown(again.body) }).toEqual({ status: first.status, body: shown(first.body) });
   answeredDirectly += gateway.direct - direct;
@@ -272,18 +272,17 @@ let answeredDirectly = 0;
 // Each of five selectors, for each of the two keys that see the rule.
 afterAll(() => expect(answeredDirectly).toBeGreaterThanOrEqual(10));
 
-const ask: MatrixWorld['call'] = async ({ method, path, body, key }) => {
+const callOnce: MatrixWorld['call'] = async ({ method, path, body, key }) => {
   const isLines = typeof body === 'string';
   const type = isLines ? 'application/x-ndjson' : 'application/json';
-  const response = await fetch(`${gateway.url}/api/v1${path}`, {
-    method: method.toUpperCase(),
+  const { status, text, headers } = await ask(`${gateway.url}/api/v1${path}`, {
+    method,
     headers: { 'x-api-key': key, accept: type, ...(body === undefined ? {} : { 'content-type': type }) },
-    ...(body === undefined ? {} : { body: isLines ? body : JSON.stringify(body) }),
+    body: isLines || body === undefined ? body : JSON.stringify(body),
   });
-  const text = await response.text();
-  const isLinesAnswer = response.headers.get('content-type')?.startsWith('application/x-ndjson') === true;
+  const isLinesAnswer = headers.get('content-type')?.startsWith('application/x-ndjson') === true;
   const parts = isLinesAnswer ? text.split('\n').filter((line) => line !== '') : [text];
-  return { status: response.status, body: parts.map((part) => JSON.parse(part) as unknown) };
+  return { status, body: parts.map((part) => JSON.parse(part) as unknown) };
 };
 
 describeMatrix({ title: 'solving', operations: own, rows: ROWS, world: () => world });

@@ -5,7 +5,7 @@ import { ExecutionRecord } from './context-answers';
 /**
  * A record of executions as it is stored and sent: about half as large, since it leaves out what follows from the rest. Its key names type and
  * slug. A missing status is `success`. Version and inputs are those of the last success, and the facts that were written are those that the
- * asset owns, unless they are given.
+ * asset owns, unless they are given (docs/adr/0081-packed-executions.md).
  */
 export const PackedExecution = Type.Composite([
   Type.Partial(Type.Omit(ExecutionRecord, ['run_count', 'timestamp'])),
