@@ -5,6 +5,7 @@ import { ensureWorkspace, openDatabase } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createLogger, createMetrics, readConfig, type Stopper } from '@decision/service-kit';
 import { Client } from 'pg';
+import supertest from 'supertest';
 import { createAdapter } from '../src/app';
 import { settings } from '../src/config';
 import { type ApplySavedMapping } from '../src/passthrough/begin-session';
@@ -118,3 +119,25 @@ export const tokenOf = (claims: object): string =>
 
 /** The name and value of the session cookie that an answer sets; undefined if it sets none. */
 export const cookieOf = (answer: Response): string | undefined => answer.headers.getSetCookie()[0]?.split(';', 1)[0];
+
+interface Asking {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Parameters are sent as a form. */
+  readonly body?: string | URLSearchParams;
+}
+
+/** One call, as a program sends it: redirects are not followed. Tests of pages use `fetch`, which follows them as a browser does. */
+export const call = async (url: string, { method = 'GET', headers = {}, body }: Asking = {}): Promise<Response> => {
+  const { origin } = new URL(url);
+  // All HTTP methods have the same signature.
+  const asking = supertest(origin)[method.toLowerCase() as 'get'](url.slice(origin.length));
+  if (body instanceof URLSearchParams) void asking.type('form');
+  void asking.set(headers).buffer(true);
+  const answer = await (body === undefined ? asking : asking.send(String(body)));
+  const shown = new Headers();
+  for (const [name, value] of Object.entries(answer.headers as Record<string, string | string[]>))
+    for (const one of [value].flat()) shown.append(name, one);
+  const isEmpty = method === 'HEAD' || answer.status === 204 || answer.status === 304;
+  return new Response(isEmpty ? null : answer.text, { status: answer.status, headers: shown });
+};

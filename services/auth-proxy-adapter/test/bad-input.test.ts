@@ -1,7 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type * as doorModule from '../src/door/route';
-import { type AdapterUnderTest, cookieOf, passthroughEnvironment, startAdapter, tokenOf } from './adapter-under-test';
+import {
+  call,
+  type AdapterUnderTest,
+  cookieOf,
+  passthroughEnvironment,
+  startAdapter,
+  tokenOf,
+} from './adapter-under-test';
 import { openPeopleUnderTest } from './people-under-test';
 
 type Door = Parameters<typeof doorModule.createDoor>[0];
@@ -109,7 +116,7 @@ describe('in passthrough mode', () => {
   afterAll(() => adapter.stop());
 
   const bearer = (claims: object): Headers => ({ authorization: `Bearer ${tokenOf(claims)}` });
-  const check = (headers: Headers): Promise<Response> => fetch(`${adapter.url}/auth/check`, { headers });
+  const check = (headers: Headers): Promise<Response> => call(`${adapter.url}/auth/check`, { headers });
   const emailOf = async (answer: Response): Promise<unknown> => {
     const [, payload = ''] = answer.headers.get('x-decision-session')?.split('.') ?? [];
     const { sub } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { sub: string };
@@ -216,7 +223,7 @@ describe('in passthrough mode', () => {
     const other = await adapter.beside();
     const headers = bearer({ email: `clock${hours}@example.com` });
     off = hours * 3_600_000;
-    const first = await fetch(`${other.url}/auth/check`, { headers });
+    const first = await call(`${other.url}/auth/check`, { headers });
     off = 0;
     await other.stop();
     clock.mockRestore();

@@ -1,4 +1,4 @@
-import { passthroughEnvironment, startBareAdapter } from './adapter-under-test';
+import { call, passthroughEnvironment, startBareAdapter } from './adapter-under-test';
 
 let adapter: Awaited<ReturnType<typeof startBareAdapter>>;
 
@@ -11,7 +11,7 @@ describe('missing variables', () => {
     'are named in a 500 at %s',
     async (path) => {
       adapter = await startBareAdapter({ ...incomplete, ADMIN_EMAIL: '' });
-      const answer = await fetch(`${adapter.url}${path}`, { headers: { 'x-api-key': 'anything' } });
+      const answer = await call(`${adapter.url}${path}`, { headers: { 'x-api-key': 'anything' } });
       expect(answer.status).toBe(500);
       expect(await answer.json()).toMatchObject({
         error: 'Token passthrough is enabled but required env vars are missing: JWT_SECRET, ADMIN_EMAIL',
@@ -22,12 +22,12 @@ describe('missing variables', () => {
 
   it('leave the probes of the process as they are', async () => {
     adapter = await startBareAdapter(incomplete);
-    for (const path of ['/health', '/ready']) expect((await fetch(`${adapter.url}${path}`)).status).toBe(200);
+    for (const path of ['/health', '/ready']) expect((await call(`${adapter.url}${path}`)).status).toBe(200);
   });
 
   it.each(['false', 'TRUE', 'yes', '1', ' true', ''])('are not required if the switch is %j', async (value) => {
     adapter = await startBareAdapter({ EXTERNAL_AUTH_TOKEN_PASSTHROUGH: value });
-    expect((await fetch(`${adapter.url}/api/self-hosted-branding`)).status).toBe(200);
+    expect((await call(`${adapter.url}/api/self-hosted-branding`)).status).toBe(200);
   });
 });
 
@@ -36,7 +36,7 @@ it.each(['/auth/signin', '/auth/signup', '/auth/forgotpass', '/auth/changepass']
   async (path) => {
     adapter = await startBareAdapter(passthroughEnvironment);
     for (const method of ['GET', 'POST']) {
-      const answer = await fetch(`${adapter.url}${path}`, { method, redirect: 'manual' });
+      const answer = await call(`${adapter.url}${path}`, { method });
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/dashboard']);
     }
   },
@@ -47,7 +47,7 @@ it('branding follows the settings', async () => {
     BRANDING_NAME: 'Tariffs & more',
     BRANDING_LINKS: 'Help=https://help.example.com/?a=b, Status=https://status.example.com',
   });
-  expect(await (await fetch(`${adapter.url}/api/self-hosted-branding`)).json()).toEqual({
+  expect(await (await call(`${adapter.url}/api/self-hosted-branding`)).json()).toEqual({
     name: 'Tariffs & more',
     logo_url: null,
     colors: { primary: '#1f4b99', accent: '#0f766e' },
@@ -61,8 +61,8 @@ it('branding follows the settings', async () => {
 
 it('pages escape values, and allow no inline scripts', async () => {
   adapter = await startBareAdapter({ BRANDING_NAME: 'Tariffs & "more"' });
-  const answer = await fetch(`${adapter.url}/auth/denied`);
+  const answer = await call(`${adapter.url}/auth/denied`);
   expect(await answer.text()).toContain('Tariffs &amp; &quot;more&quot;');
   expect(answer.headers.get('content-security-policy')).not.toContain('unsafe');
-  expect((await fetch(`${adapter.url}/auth/denied`, { method: 'POST' })).status).toBe(405);
+  expect((await call(`${adapter.url}/auth/denied`, { method: 'POST' })).status).toBe(405);
 });

@@ -1,5 +1,12 @@
 import { request } from 'node:http';
-import { type AdapterUnderTest, cookieOf, passthroughEnvironment, startAdapter, tokenOf } from './adapter-under-test';
+import {
+  call,
+  type AdapterUnderTest,
+  cookieOf,
+  passthroughEnvironment,
+  startAdapter,
+  tokenOf,
+} from './adapter-under-test';
 
 let adapter: AdapterUnderTest;
 beforeAll(async () => {
@@ -14,7 +21,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Asks like an ingress about a request with these headers. */
 const check = (headers: Headers, url = adapter.url): Promise<Response> =>
-  fetch(`${url}/auth/check`, { headers: { 'x-forwarded-uri': '/api/v1/admin/keys/list', ...headers } });
+  call(`${url}/auth/check`, { headers: { 'x-forwarded-uri': '/api/v1/admin/keys/list', ...headers } });
 const bearer = (claims: object): Headers => ({ authorization: `Bearer ${tokenOf(claims)}` });
 
 const subjectOf = (token: string | null): unknown =>
@@ -177,7 +184,7 @@ describe('step 5: later requests', () => {
     const claims = async (): Promise<unknown> =>
       ((await userOf('claims@example.com'))?.['user_metadata'] as { external_claims?: unknown }).external_claims;
     expect(await claims()).toEqual({ email: 'claims@example.com', team: 'old' });
-    await fetch(`${adapter.url}/auth/signout`, { method: 'POST', headers: { cookie }, redirect: 'manual' });
+    await call(`${adapter.url}/auth/signout`, { method: 'POST', headers: { cookie } });
     await check(bearer({ email: 'claims@example.com', team: 'new' }));
     expect(await claims()).toEqual({ email: 'claims@example.com', team: 'new' });
   });
@@ -202,7 +209,7 @@ describe('step 7: exempt requests', () => {
         expect([answer.status, answer.headers.get('x-decision-session')]).toEqual([200, null]);
       }
       // Envoy appends the path to that of the check, and asks with the method of the request.
-      expect((await fetch(`${adapter.url}/auth/check${path}`, { method: 'POST' })).status).toBe(200);
+      expect((await call(`${adapter.url}/auth/check${path}`, { method: 'POST' })).status).toBe(200);
     },
   );
 
@@ -220,13 +227,13 @@ describe('step 7: exempt requests', () => {
 
   it('the page for denied people and the branding are shown without a token', async () => {
     for (const path of ['/auth/denied', '/api/self-hosted-branding'])
-      expect((await fetch(`${adapter.url}${path}`)).status).toBe(200);
+      expect((await call(`${adapter.url}${path}`)).status).toBe(200);
   });
 });
 
 describe('step 8: signing out', () => {
   const signOut = (headers: Headers): Promise<Response> =>
-    fetch(`${adapter.url}/auth/signout`, { method: 'POST', redirect: 'manual', headers });
+    call(`${adapter.url}/auth/signout`, { method: 'POST', headers });
 
   it('clears the cookie and ends the session, and the next request begins another one', async () => {
     const first = await check(bearer({ email: 'out@example.com' }));
@@ -245,7 +252,7 @@ describe('step 8: signing out', () => {
 });
 
 it('step 9: the dashboard shows the person, and no way to sign in or out', async () => {
-  const answer = await fetch(`${adapter.url}/dashboard`, {
+  const answer = await call(`${adapter.url}/dashboard`, {
     headers: bearer({ email: 'page@example.com', name: '<script>alert(1)</script>' }),
   });
   const text = await answer.text();
@@ -276,9 +283,8 @@ describe('people', () => {
     const answer = await check(bearer({ email: 'reject@example.com' }));
     expect([answer.status, await answer.json()]).toMatchObject([403, { reason: 'access_denied' }]);
     expect(answer.headers.getSetCookie()[0]).toContain('Max-Age=0');
-    const browser = await fetch(`${adapter.url}/auth/check?redirects=true`, {
+    const browser = await call(`${adapter.url}/auth/check?redirects=true`, {
       headers: { ...bearer({ email: 'reject@example.com' }), accept: 'text/html,*/*' },
-      redirect: 'manual',
     });
     expect([browser.status, browser.headers.get('location')]).toEqual([302, '/auth/denied']);
     expect(await sessionsOf('reject@example.com')).toBe(0);
@@ -300,14 +306,14 @@ describe('people', () => {
 describe('their own claims', () => {
   const claims = { email: 'own@example.com', sub: 's', name: 'Own', role: 'developer' };
   const provision = (identity_claims: unknown, headers: Headers = {}): Promise<Response> =>
-    fetch(`${adapter.url}/api/sso-provision`, {
+    call(`${adapter.url}/api/sso-provision`, {
       method: 'POST',
       headers: { ...bearer(claims), 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ identity_claims }),
     });
 
   it('are answered as stored', async () => {
-    const answer = await fetch(`${adapter.url}/api/passthrough-claims`, { headers: bearer(claims) });
+    const answer = await call(`${adapter.url}/api/passthrough-claims`, { headers: bearer(claims) });
     expect(await answer.json()).toEqual({ external_sub: 's', external_claims: claims, full_name: 'Own' });
   });
 

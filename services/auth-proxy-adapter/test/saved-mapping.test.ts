@@ -1,4 +1,4 @@
-import { type AdapterUnderTest, cookieOf, startAdapter, tokenOf } from './adapter-under-test';
+import { call, type AdapterUnderTest, cookieOf, startAdapter, tokenOf } from './adapter-under-test';
 
 let adapter: AdapterUnderTest;
 beforeAll(async () => {
@@ -7,7 +7,7 @@ beforeAll(async () => {
 afterAll(() => adapter.stop());
 
 const check = (claims: object, cookie = ''): Promise<Response> =>
-  fetch(`${adapter.url}/auth/check`, { headers: { authorization: `Bearer ${tokenOf(claims)}`, cookie } });
+  call(`${adapter.url}/auth/check`, { headers: { authorization: `Bearer ${tokenOf(claims)}`, cookie } });
 const save = (mapping: object): Promise<unknown> =>
   adapter.sql(`update users set sso_role_mapping = '${JSON.stringify(mapping)}' where is_admin`);
 const userOf = async (email: string): Promise<Record<string, unknown> | undefined> =>
@@ -44,7 +44,7 @@ it('an access mapping rejects people with a missing or different claim, ends no 
 it('a session that ends is announced to every service', async () => {
   const first = await check({ email: 'ends@example.com', team: 'north' });
   const headers = { cookie: cookieOf(first) ?? '' };
-  await fetch(`${adapter.url}/auth/signout`, { method: 'POST', redirect: 'manual', headers });
+  await call(`${adapter.url}/auth/signout`, { method: 'POST', headers });
   const [row] = await adapter.sql(
     `select s.id from sessions s join users u on u.id = s.user_id where u.email = 'ends@example.com' and s.revoked_at is not null`,
   );
