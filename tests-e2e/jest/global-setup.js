@@ -16,12 +16,16 @@ module.exports = async () => {
   const directory = mkdtempSync(join(tmpdir(), 'decision-fleet-'));
   process.env.SHARED_FLEET = join(directory, 'socket');
   const typeScript = ['--conditions=source', '--import', pathToFileURL(require.resolve('tsx')).href];
-  const child = spawn(process.execPath, [...typeScript, join(__dirname, '../test/shared-fleet-host.ts'), directory], {
-    // Its standard input is a pipe from here: when this process dies it ends, and the fleet with it.
-    stdio: ['pipe', 'inherit', 'inherit'],
-    // Ctrl-C must not reach it before the tests have ended.
-    detached: true,
-  });
+  const child = spawn(
+    process.execPath,
+    [...typeScript, join(__dirname, '../test/fleet/shared-fleet-host.ts'), directory],
+    {
+      // Its standard input is a pipe from here: when this process dies it ends, and the fleet with it.
+      stdio: ['pipe', 'inherit', 'inherit'],
+      // Ctrl-C must not reach it before the tests have ended.
+      detached: true,
+    },
+  );
   child.stdin.on('error', () => undefined); // its exit says more
   globalThis.sharedFleetHost = child;
 };

@@ -15,7 +15,7 @@ const groupsIn = (text: string, pattern: RegExp): readonly string[] =>
 
 /** Tests outside this package: addresses, visibility, requests. */
 const around = [
-  ...['services/hps-gateway/test/flows.test.ts', 'tests-e2e/test/flows.test.ts'],
+  ...['services/hps-gateway/test/flows.test.ts', 'tests-e2e/test/solving/flows.test.ts'],
   'packages/cache/src/asset-directory.test.ts',
 ].map((path) => readFileSync(join(home, '../..', path), 'utf8'));
 

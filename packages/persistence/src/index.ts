@@ -98,7 +98,7 @@ export {
   saveForeignKey,
 } from './contexts/definitions/relationships';
 export { findEntityWrites, forgetEntityWrites, recordEntityWrites } from './contexts/entity-writes';
-export { addHistory, findHistory, type HistoryAddition, type StoredHistoryEntry } from './contexts/history';
+export { addHistory, findHistory, type HistoryAddition } from './contexts/history';
 export {
   type ContextRemoval,
   forgetStaleTickets,

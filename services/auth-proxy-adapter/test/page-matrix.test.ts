@@ -8,7 +8,7 @@ import { type People } from '../src/open-people';
 import { type AdapterUnderTest, passthroughEnvironment, startAdapter } from './adapter-under-test';
 import { openPeopleUnderTest } from './people-under-test';
 
-/* Who may request each page and form; the calls of the other services are in tests-e2e/test/people-matrix.test.ts. */
+/* Who may request each page and form; the calls of the other services are in tests-e2e/test/operating/people-matrix.test.ts. */
 
 const SECRET = 's'.repeat(40);
 const environment = {

@@ -2,7 +2,7 @@ import { query, type Transaction } from '../connection/query';
 import { together } from '../connection/together';
 
 /** One committed value of a fact. */
-export interface StoredHistoryEntry {
+interface StoredHistoryEntry {
   /** Epoch ms. */
   readonly timestamp: number;
   readonly value: unknown;
