@@ -15,7 +15,7 @@ export interface StatementProxy {
   readonly url: string;
   /** Holds back the statement at the position until it is released or its sender is gone. Resolves when it has arrived. */
   hold(place: Place): Promise<{ letGo(): void }>;
-  /** Lets the database execute the statement at the position, withholds the answer, and cuts the connection. Resolves when it is executed. */
+  /** Lets the database execute the statement at the position, withholds the answer, and cuts the connection. Resolves when it is executed, before the connection is cut. */
   loseAnswer(place: Place): Promise<void>;
   /** Answers matching statements without values with an error, in place of the database, until ended. */
   fail(statement: RegExp, sqlState: string): Failing;
@@ -174,8 +174,9 @@ class Connection {
   private answer(message: Buffer): void {
     if (this.losing === undefined) return void this.client.write(message);
     if (!isReady(message)) return;
-    this.cut();
     this.losing.sprung(this);
+    // A turn later: a test that kills the process does so before the process notices.
+    setImmediate(() => this.cut());
   }
 }
 
