@@ -1,6 +1,7 @@
 import { query, type Transaction } from '../connection/query';
 import { together } from '../connection/together';
 import { isUuid } from '../connection/uuid';
+import { linksOf } from './links';
 import { alive, among, type InstanceState, stateColumns, type StateRow, toInstanceState } from './instances';
 import { markPendingCascades } from './pending-cascades';
 import { findRegistrations, type Registration } from './registrations';
@@ -54,10 +55,13 @@ const FORGET = [
     (table) =>
       /* sql */ `delete from ${table} where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[]))`,
   ),
-  // The instances that it named must still be re-evaluated.
+  // The instances that it named must still be re-evaluated. Found one by one, as links are (ADR 82).
   /* sql */ `
   update context_links set former = true
-  where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[])) and not former`,
+  where not former and ctid = any (array(
+    select l.ctid from unnest(cast(:ids as text[])) as gone (id) cross join lateral (${linksOf('gone.id')}) l
+    where not l.former
+  ))`,
 ];
 const IS_READ = /* sql */ `select context_is_read(cast(:context as uuid)) as is_read`;
 

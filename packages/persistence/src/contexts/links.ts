@@ -1,6 +1,6 @@
 import { query, type Transaction } from '../connection/query';
 import { together } from '../connection/together';
-import { alive, among, type StoredFacts } from './instances';
+import { alive, type StoredFacts } from './instances';
 
 /** The instance that a foreign key names; null: none. */
 export interface LinkWrite {
@@ -9,11 +9,26 @@ export interface LinkWrite {
   readonly targetId: string | null;
 }
 
+/*
+ * Links are looked up for one instance, or one target, after the other, as a lateral join says. A condition on all of them at once is planned as a
+ * scan of all links of the context while the database has no statistics (docs/adr/0082-links-are-looked-up-one-by-one.md).
+ */
+
+/** The few links of one instance. Conditions on more than the beginning of the key would let the planner take the other index. */
+export const linksOf = (instanceId: string): string => /* sql */ `
+  select ctid, instance_id, fact, target_id, former from context_links
+  where context_id = cast(:context as uuid) and instance_id = ${instanceId}
+  offset 0`;
+
+/** Writers of an instance hold its row, so that the links found are those that are changed. */
 const LEAVE = /* sql */ `
   update context_links l set former = true
-  from unnest(cast(:ids as text[]), cast(:facts as text[]), cast(:targets as text[])) as w (instance_id, fact, target_id)
-  where l.context_id = cast(:context as uuid) and ${among('l')} and l.instance_id = w.instance_id and l.fact = w.fact
-    and l.target_id is distinct from nullif(w.target_id, '') and not l.former`;
+  where not l.former and l.ctid = any (array(
+    select k.ctid
+    from unnest(cast(:ids as text[]), cast(:facts as text[]), cast(:targets as text[])) as w (instance_id, fact, target_id)
+    cross join lateral (${linksOf('w.instance_id')}) k
+    where k.fact = w.fact and k.target_id is distinct from nullif(w.target_id, '') and not k.former
+  ))`;
 
 const JOIN = /* sql */ `
   insert into context_links (context_id, instance_id, fact, target_id)
@@ -42,10 +57,11 @@ export const writeLinks = async (
 };
 
 const TARGETS = /* sql */ `
-  select instance_id, target_id from context_links
-  where context_id = cast(:context as uuid) and fact = :fact and instance_id = any (cast(:ids as text[]))
-    and (instance_id, target_id) > (cast(:after_instance as text) collate "C", cast(:after_target as text) collate "C")
-  order by instance_id, target_id limit :limit`;
+  select l.instance_id, l.target_id
+  from unnest(cast(:ids as text[])) as holder (id) cross join lateral (${linksOf('holder.id')}) l
+  where l.fact = :fact
+    and (l.instance_id, l.target_id) > (cast(:after_instance as text) collate "C", cast(:after_target as text) collate "C")
+  order by l.instance_id, l.target_id limit :limit`;
 
 /** An instance, and one that its foreign key names. */
 export interface LinkEnds {
@@ -74,11 +90,18 @@ export const findLinkTargets = async (
   return rows.map(({ instance_id, target_id }) => ({ instanceId: instance_id, targetId: target_id }));
 };
 
+/** The links of each target that follow an instance, at most `limit` of each. */
+const linksOfEach = (fact: string, limit: string): string => /* sql */ `
+  from unnest(cast(:ids as text[])) as target (id) cross join lateral (
+    select l.instance_id from context_links l
+    where l.context_id = cast(:context as uuid) and l.fact = ${fact} and l.target_id = target.id and not l.former
+      and l.instance_id > cast(:after as text) collate "C"
+    order by l.instance_id limit ${limit}
+  ) l`;
+
 const HOLDERS = /* sql */ `
-  select distinct instance_id from context_links
-  where context_id = cast(:context as uuid) and fact = :fact and target_id = any (cast(:ids as text[])) and not former
-    and instance_id > cast(:after as text) collate "C"
-  order by instance_id limit :limit`;
+  select distinct l.instance_id ${linksOfEach(':fact', ':limit')}
+  order by l.instance_id limit :limit`;
 
 /** Instances whose foreign key names one of these ids, in order; `after` is the last one of the previous page, empty for the first. */
 export const findLinkHolders = async (
@@ -92,11 +115,14 @@ export const findLinkHolders = async (
 
 const FORGET = /* sql */ `
   delete from context_links l
-  using unnest(cast(:ids as text[]), cast(:versions as bigint[])) as done (instance_id, version)
-  where l.context_id = cast(:context as uuid) and ${among('l')} and l.instance_id = done.instance_id and l.former
-    and done.version = coalesce((
-      select i.version from context_instances i where i.context_id = l.context_id and i.instance_id = l.instance_id
-    ), 0)`;
+  where l.former and l.ctid = any (array(
+    select k.ctid from unnest(cast(:ids as text[]), cast(:versions as bigint[])) as done (instance_id, version)
+    cross join lateral (${linksOf('done.instance_id')}) k
+    where k.former and done.version = coalesce((
+      select i.version from context_instances i
+      where i.context_id = cast(:context as uuid) and i.instance_id = done.instance_id
+    ), 0)
+  ))`;
 
 /** Deletes the former links of instances; an instance that was written since this version keeps all of them. A deleted instance has the version 0. */
 export const forgetFormerLinks = async (
@@ -176,11 +202,9 @@ export interface RelatedPiece {
   readonly bytes: number;
 }
 
+/** In the order of the ids: the list is gone through once, and links are read of as many as it takes. A sort would read those of all first. */
 const LINKS = /* sql */ `
-  select l.target_id, l.instance_id from context_links l
-  where l.context_id = cast(:context as uuid) and l.fact = :key and l.target_id = any (cast(:ids as text[])) and not l.former
-    and l.instance_id > cast(:after as text) collate "C"
-  order by l.target_id, l.instance_id
+  select target.id as target_id, l.instance_id ${linksOfEach(':key', ':most')}
   limit :most`;
 
 /**

@@ -14,7 +14,7 @@ import {
 } from '../../src';
 import { asOwner } from '../as-owner';
 import { useTestWorkspace } from '../test-workspace';
-import { newContext } from './context-fixtures';
+import { genericPlans, newContext } from './context-fixtures';
 
 const workspace = useTestWorkspace('collections');
 const { inside } = workspace;
@@ -150,25 +150,10 @@ it('reads none of the other members, however often the statement was planned bef
     ),
   );
   await asOwner(workspace.url, 'analyze workspace_values');
-  const plans = await inside(async (t) => {
-    await t.raw('set local plan_cache_mode = force_generic_plan');
-    const texts: string[] = [];
-    const spy: Transaction = {
-      savepoint: t.savepoint.bind(t),
-      copyIn: t.copyIn.bind(t),
-      raw: async (sql, bindings) => {
-        const { rows } = await t.raw<{ rows: { 'QUERY PLAN': string }[] }>(
-          `explain (analyze, costs off) ${sql}`,
-          bindings,
-        );
-        texts.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
-        return { rows: [] } as never;
-      },
-    };
-    await findMembers(spy, open.id, new Map([['many', new Set(['m7', 'm8'])]]));
-    return texts;
-  });
+  const plans = await inside((t) =>
+    genericPlans(t, (explaining) => findMembers(explaining, open.id, new Map([['many', new Set(['m7', 'm8'])]]))),
+  );
   const [plan = ''] = plans.filter((text) => text.includes('workspace_values'));
   expect(plan).toContain('workspace_values_by_content');
-  expect(plan).not.toContain('Seq Scan on workspace_values');
+  expect(plan).not.toContain('Seq Scan');
 });

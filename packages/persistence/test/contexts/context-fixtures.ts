@@ -37,6 +37,25 @@ export const execution: ExecutionRecord = {
   written_to_context: [],
 };
 
+/** The plans, as JSON, of the statements of some work, each made once for any values; the statements answer nothing. */
+export const genericPlans = async (
+  transaction: Transaction,
+  work: (explaining: Transaction) => Promise<unknown>,
+): Promise<readonly string[]> => {
+  await transaction.raw('set local plan_cache_mode = force_generic_plan');
+  const plans: string[] = [];
+  await work({
+    savepoint: transaction.savepoint.bind(transaction),
+    copyIn: transaction.copyIn.bind(transaction),
+    raw: async (sql, bindings) => {
+      const { rows } = await transaction.raw(`explain (analyze, format json) ${sql}`, bindings);
+      plans.push(JSON.stringify(rows));
+      return { rows: [] } as never;
+    },
+  });
+  return plans;
+};
+
 /** Creates free instances that never expire by default. */
 export const saveInstances = async (
   transaction: Transaction,

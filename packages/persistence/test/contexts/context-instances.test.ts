@@ -27,13 +27,12 @@ import {
   sweepExpiredInstances,
   takeOverOperations,
   takeTickets,
-  type Transaction,
   writeBackInstances,
   writeInstances,
   writeLinks,
 } from '../../src';
 import { asOwner } from '../as-owner';
-import { execution, newContext, saveInstances, write } from './context-fixtures';
+import { execution, genericPlans, newContext, saveInstances, write } from './context-fixtures';
 import { useTestWorkspace } from '../test-workspace';
 
 const workspace = useTestWorkspace('context_instances');
@@ -363,26 +362,10 @@ it('reads no row beyond a prefix, however often the statement was planned before
   const ids = Array.from({ length: 2_000 }, (_, n) => `i${String(n).padStart(4, '0')}`);
   await inside((t) => saveInstances(t, contextId, ids.map((id) => write(id)))); // prettier-ignore
   await asOwner(workspace.url, 'analyze context_instances');
-  const removed = await inside(async (t) => {
-    await t.raw('set local plan_cache_mode = force_generic_plan');
-    const explaining: Transaction = {
-      savepoint: t.savepoint.bind(t),
-      copyIn: t.copyIn.bind(t),
-      raw: (sql, bindings) => t.raw(`explain (analyze, format json) ${sql}`, bindings),
-    };
-    const plans: string[] = [];
-    const spy: Transaction = {
-      ...explaining,
-      raw: async (sql, bindings) => {
-        const { rows } = await explaining.raw<{ rows: unknown[] }>(sql, bindings);
-        plans.push(JSON.stringify(rows));
-        return { rows: [] } as never;
-      },
-    };
-    await listInstances(t, contextId, { prefix: 'i12' }, { limit: 200 });
-    await listInstances(spy, contextId, { prefix: 'i12' }, { limit: 200 });
-    return plans.map((plan) => Number(/"Rows Removed by Filter":(\d+)/.exec(plan)?.[1] ?? 0));
-  });
+  const plans = await inside((t) =>
+    genericPlans(t, (explaining) => listInstances(explaining, contextId, { prefix: 'i12' }, { limit: 200 })),
+  );
+  const removed = plans.map((plan) => Number(/"Rows Removed by Filter":(\d+)/.exec(plan)?.[1] ?? 0));
   expect(removed).toEqual([0]);
 });
 
