@@ -229,7 +229,7 @@ export const ask = async (url: string, { method, headers = {}, body }: Asking): 
   const answer = await (body === undefined ? asking : asking.send(body));
   return {
     status: answer.status,
-    ...readAnswer(method === 'HEAD' ? '' : answer.text, new Headers(answer.headers as Record<string, string>)),
+    ...readAnswer(method === 'HEAD' ? '' : answer.text, new Headers(answer.headers)),
   };
 };
 
