@@ -18,7 +18,7 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CONNECTIONS = [50, 200];
 const ROWS = 8;
 
-/** Where requests go, and the processes whose time is measured. */
+/** A target of requests, with the processes whose time is measured. */
 interface Subject {
   readonly url: string;
   readonly pids: readonly number[];

@@ -16,6 +16,7 @@ import { compileValidator } from '../validator';
  */
 
 const facts = Type.Record(Type.String(), Type.Unknown());
+const executions = Type.Record(Type.String(), ExecutionRecord);
 const assetType = Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] });
 
 const SettleContext = Type.Object({
@@ -58,7 +59,7 @@ const SettleInstance = Type.Object({
   /** Creation time: together with the id it identifies one life of the instance. Absent: the sender does not support flows. */
   createdAt: Type.Optional(Type.String()),
   facts,
-  executions: Type.Record(Type.String(), ExecutionRecord),
+  executions,
   /** One instance or null, or a list, by the name of the relationship. */
   related: Type.Record(Type.String(), Type.Union([facts, Type.Null(), Type.Array(facts)])),
   /** Results of aggregates over relationships, by the name of the relationship and the key of the aggregate. */
@@ -145,7 +146,7 @@ export type SettledNotification = Static<typeof SettledNotification>;
 
 const SettledInstance = Type.Object({
   facts,
-  executions: Type.Record(Type.String(), ExecutionRecord),
+  executions,
   runs: Type.Array(SettleRun),
   ended: Type.Unsafe<(typeof settleEnds)[number]>({ type: 'string', enum: [...settleEnds] }),
   unfinished: Type.Array(Type.String()),
@@ -197,8 +198,8 @@ export const encodeSettleAnswer = (
   instances: readonly SettledInstance[],
   { readsPacked = false }: Pick<SettleRequest, 'readsPacked'>,
 ): Buffer => {
-  const packed = instances.map((one) => ({ ...one, executions: packExecutions(one.executions) }));
-  return Buffer.from(JSON.stringify({ v: 1, instances: readsPacked ? packed : instances }));
+  const pack = (one: SettledInstance) => ({ ...one, executions: packExecutions(one.executions) });
+  return Buffer.from(JSON.stringify({ v: 1, instances: readsPacked ? instances.map(pack) : instances }));
 };
 
 /** Decodes an answer. Throws `internal_error` if it is not of this version. */

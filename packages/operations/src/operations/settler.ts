@@ -89,7 +89,7 @@ export const createOwnSettler =
   (local: LocalSettler): Settler =>
   (operation) => {
     const { work, held } = operation;
-    const instances = held.map((one) => toSettleInstance(work, one));
+    const instances = held.map(settleInstancesOf(work));
     return local({ ...commonOf(operation), instances }, envelopeOf(work), work.origin.within);
   };
 
@@ -126,10 +126,11 @@ interface Parcel {
 
 /** Distributes instances over messages by their keys. */
 const splitOperation = ({ work, held }: Operation, chunkBytes: number): readonly Parcel[] => {
+  const toSettleInstance = settleInstancesOf(work);
   const full: Parcel[] = [];
   const open = new Map<string, Parcel>();
   for (const one of held) {
-    const instance = toSettleInstance(work, one);
+    const instance = toSettleInstance(one);
     const text = JSON.stringify(instance);
     const key = messageKey(work.context.id, instance.instanceId);
     let parcel = open.get(key);
@@ -145,18 +146,19 @@ const splitOperation = ({ work, held }: Operation, chunkBytes: number): readonly
   return [...full, ...open.values()];
 };
 
-const toSettleInstance = (
-  work: Work,
-  { planned: { locked, facts, executions, surroundings, only }, createdAt }: HeldInstance,
-): SettleInstance => {
-  const { history } = sourcesOf(work, locked.facts, facts, surroundings);
-  return {
-    ...{ instanceId: locked.instanceId, createdAt, facts, executions },
-    related: surroundings.related as SettleInstance['related'], // readonly lists, which the type of the message lacks
-    aggregates: surroundings.aggregates,
-    history: Object.fromEntries(historyFactsOf(work.context).map((fact) => [fact, [...history(fact)]])),
-    ...(only === undefined ? {} : { only: [...only] }),
-    ...(work.forced === undefined ? {} : { forced: work.forced }),
+/** Makes the part of a message for each held instance. */
+const settleInstancesOf = (work: Work): ((held: HeldInstance) => SettleInstance) => {
+  const historyFacts = historyFactsOf(work.context);
+  return ({ planned: { locked, facts, executions, surroundings, only }, createdAt }) => {
+    const { history } = sourcesOf(work, locked.facts, facts, surroundings);
+    return {
+      ...{ instanceId: locked.instanceId, createdAt, facts, executions },
+      related: surroundings.related as SettleInstance['related'], // readonly lists, which the type of the message lacks
+      aggregates: surroundings.aggregates,
+      history: Object.fromEntries(historyFacts.map((fact) => [fact, [...history(fact)]])),
+      ...(only === undefined ? {} : { only: [...only] }),
+      ...(work.forced === undefined ? {} : { forced: work.forced }),
+    };
   };
 };
 

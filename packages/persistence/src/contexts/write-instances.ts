@@ -126,7 +126,7 @@ const groupWrites = (writes: readonly InstanceWrite[]): readonly WriteGroup[] =>
   return groups;
 };
 
-/** What the statement reads of a write. */
+/** The part of a write that the statement reads. */
 const toStored = ({ facts, derived, executions, isNew }: InstanceWrite) => ({
   ...{ facts, derived, executions: executions && packExecutions(executions) },
   ...(isNew ? { isNew } : {}),
