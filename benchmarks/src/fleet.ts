@@ -1,37 +1,52 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type RunningCluster, startBrokerCluster } from '@decision/local-stack';
 import { median, type Measurement } from './measurement';
 import { measureHttp } from './http-load';
+import { measureOpenLoop } from './open-loop';
 import { makeRequests, makeRows, toRuleTable } from './price-table';
-import { familyOf, processorSeconds } from './processes';
+import { familyOf, processorSeconds, readsAndWrites } from './processes';
 import { endWith, onServers } from './run-benchmark';
 import { type Addresses, ROOT, say, type ServiceUnderTest, SOLVING, startService } from './service-under-test';
 
 /*
- * Processor time of one request in each part, for fleets of one, two and four gateways and workers, and with three brokers: the costs that grow with
- * the number of processes. Each gateway is offered the same rate, since the costs of a request depend on how many share a batch.
+ * Processor time and system calls of one request in each part: for one gateway and one worker at growing rates, since a request costs less
+ * the more share a batch, and for fleets of one, two and four of each at one rate for each gateway, which leaves processors idle. System
+ * calls are what tells a cost that grows with the fleet from a processor that more processes share.
  */
 
-const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 6);
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 10);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
-/** For each gateway. */
-const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 300);
-const CONNECTIONS = 12;
-const IDLE_SECONDS = 4;
+const CONNECTIONS = 64;
+const IDLE_SECONDS = 8;
+
+/** Requests per second for each gateway, at which the largest shape leaves processors idle. */
+const SHARED_RATE = 40;
 
 const SHAPES = [
-  { each: 1, brokers: 1 },
-  { each: 2, brokers: 1 },
-  { each: 4, brokers: 1 },
-  { each: 4, brokers: 3 },
+  { each: 1, brokers: 1, rates: [SHARED_RATE, 160, 640, 2_560] },
+  { each: 2, brokers: 1, rates: [SHARED_RATE] },
+  { each: 4, brokers: 1, rates: [SHARED_RATE] },
+  { each: 4, brokers: 3, rates: [SHARED_RATE] },
 ];
 
 const PARTS = ['gateways', 'workers', 'brokers', 'database', 'cache'] as const;
 type Part = (typeof PARTS)[number];
-/** Processor time of each part: seconds of a time, or microseconds of a request. */
 type Costs = Readonly<Record<Part, number>>;
+/** Of a time. */
+interface Usage {
+  /** Seconds. */
+  readonly processor: Costs;
+  /** System calls that read or wrote. */
+  readonly calls: Costs;
+}
+interface Measured {
+  readonly load: Measurement;
+  /** Of a request: microseconds and calls. */
+  readonly usage: Usage;
+}
 
 const PROGRAMS: Readonly<Record<string, Part>> = { java: 'brokers', postgres: 'database', 'redis-server': 'cache' };
 
@@ -55,61 +70,84 @@ const pidsOf = ({ fleet }: ServiceUnderTest): ReadonlyMap<Part, readonly number[
 const mapCosts = (change: (part: Part) => number): Costs =>
   Object.fromEntries(PARTS.map((part) => [part, change(part)])) as Costs; // one entry for each part
 
-const secondsOf = (pids: ReturnType<typeof pidsOf>): Costs =>
-  mapCosts((part) => (pids.get(part) ?? []).reduce((sum, pid) => sum + processorSeconds(pid), 0));
+const usageOf = (pids: ReturnType<typeof pidsOf>): Usage => {
+  const sum = (count: (pid: number) => number): Costs =>
+    mapCosts((part) => (pids.get(part) ?? []).reduce((total, pid) => total + count(pid), 0));
+  return { processor: sum(processorSeconds), calls: sum(readsAndWrites) };
+};
 
-/** Load on every gateway at once. */
-const loadAll = async (
-  urls: readonly string[],
-  load: Omit<Parameters<typeof measureHttp>[0], 'url' | 'connections'>,
-) => {
-  const share = { connections: CONNECTIONS, perSecond: PER_SECOND };
-  const seen = await Promise.all(urls.map((url) => measureHttp({ ...load, ...share, url })));
+interface Load {
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Load on every gateway at once, each request at its own time: connections that take turns would send bursts, and bursts share batches. */
+const loadAll = async (loads: readonly Load[], perSecond: number): Promise<Measurement> => {
+  const share = { connections: CONNECTIONS, perSecond, seconds: SECONDS };
+  const seen = await Promise.all(loads.map((load) => measureOpenLoop({ ...load, ...share })));
+  const admitted = seen.map(({ admitted: one }) => one);
   return {
-    perSecond: seen.reduce((sum, { perSecond }) => sum + perSecond, 0),
-    p50: median(seen.map(({ p50 }: Measurement) => p50)),
-    p99: Math.max(...seen.map(({ p99 }) => p99)),
-    errors: seen.reduce((sum, { errors }) => sum + errors, 0),
+    perSecond: admitted.reduce((sum, one) => sum + one.perSecond, 0),
+    p50: median(admitted.map(({ p50 }) => p50)),
+    p99: Math.max(...admitted.map(({ p99 }) => p99)),
+    errors: seen.reduce((sum, { admitted: { errors }, unsent }) => sum + errors + unsent * SECONDS, 0),
   };
 };
 
-const measure = async (service: ServiceUnderTest): Promise<{ readonly load: Measurement; readonly costs: Costs }> => {
+const less = (after: Usage, before: Usage): Usage => {
+  const of = (kind: keyof Usage): Costs => mapCosts((part) => after[kind][part] - before[kind][part]);
+  return { processor: of('processor'), calls: of('calls') };
+};
+
+const times = (usage: Usage, { processor, calls }: { readonly processor: number; readonly calls: number }): Usage => ({
+  processor: mapCosts((part) => usage.processor[part] * processor),
+  calls: mapCosts((part) => usage.calls[part] * calls),
+});
+
+/** Work of a time, in a second of it. */
+const usageDuring = async <Result>(pids: ReturnType<typeof pidsOf>, work: () => Promise<Result>) => {
+  const before = usageOf(pids);
+  const beganAt = performance.now();
+  const result = await work();
+  const seconds = (performance.now() - beganAt) / 1_000;
+  const ofSecond = 1 / seconds;
+  return { result, seconds, usage: times(less(usageOf(pids), before), { processor: ofSecond, calls: ofSecond }) };
+};
+
+const medianOf = (usages: readonly Usage[]): Usage => {
+  const of = (kind: keyof Usage): Costs => mapCosts((part) => median(usages.map((usage) => usage[kind][part])));
+  return { processor: of('processor'), calls: of('calls') };
+};
+
+const measure = async (
+  service: ServiceUnderTest,
+  rates: readonly number[],
+): Promise<{ readonly idle: Usage; readonly loaded: readonly Measured[] }> => {
   const rows = makeRows(8);
   await service.publish({ ...toRuleTable(rows), name: 'Price', slug: 'price' });
   const body = JSON.stringify(makeRequests(rows, 1)[0]);
   const headers = { 'x-api-key': service.apiKey };
-  const urls = service.fleet.processes
+  const loads = service.fleet.processes
     .filter(({ name }) => name === 'hps-gateway')
-    .map(({ url }) => `${url}/api/v1/solve/price`);
+    .map(({ url }) => ({ url: `${url}/api/v1/solve/price`, body, headers }));
   const pids = pidsOf(service);
-  await loadAll(urls, { body, headers, seconds: SECONDS }); // only warms up
-  const idleBefore = secondsOf(pids);
-  await new Promise((done) => setTimeout(done, IDLE_SECONDS * 1_000));
-  const idleAfter = secondsOf(pids);
-  const rounds: { readonly load: Measurement; readonly costs: Costs }[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const before = secondsOf(pids);
-    const load = await loadAll(urls, { body, headers, seconds: SECONDS });
-    const after = secondsOf(pids);
-    const costs = mapCosts((part) => {
-      const idle = ((idleAfter[part] - idleBefore[part]) / IDLE_SECONDS) * SECONDS;
-      return ((after[part] - before[part] - idle) * 1e6) / (load.perSecond * SECONDS);
-    });
-    rounds.push({ load, costs });
+  // As fast as they can, so that what is measured at a low rate has been compiled.
+  for (const load of loads) await measureHttp({ ...load, connections: 32, seconds: SECONDS });
+  const { usage: idle } = await usageDuring(pids, () => setTimeout(IDLE_SECONDS * 1_000));
+  const loaded: Measured[] = [];
+  for (const rate of rates) {
+    const rounds: Measured[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { result: load, seconds, usage } = await usageDuring(pids, () => loadAll(loads, rate));
+      const answered = (load.perSecond * SECONDS) / seconds;
+      rounds.push({ load, usage: times(less(usage, idle), { processor: 1e6 / answered, calls: 1 / answered }) });
+    }
+    const [first] = rounds;
+    if (first === undefined) throw new RangeError('BENCH_ROUNDS must be 1 or more.');
+    loaded.push({ load: first.load, usage: medianOf(rounds.map(({ usage }) => usage)) });
   }
-  const [first] = rounds;
-  if (first === undefined) throw new RangeError('BENCH_ROUNDS must be 1 or more.');
-  return { load: first.load, costs: mapCosts((part) => median(rounds.map(({ costs }) => costs[part]))) };
-};
-
-const measureShape = async (addresses: Addresses, each: number): ReturnType<typeof measure> => {
-  const replicas = { ...SOLVING.replicas, 'hps-gateway': each, 'solve-worker': each };
-  const service = await startService(addresses, { ...SOLVING, replicas });
-  try {
-    return await measure(service);
-  } finally {
-    await service.fleet.stop();
-  }
+  return { idle, loaded };
 };
 
 const withCluster = async <Result>(work: (cluster: RunningCluster) => Promise<Result>): Promise<Result> => {
@@ -124,35 +162,54 @@ const withCluster = async <Result>(work: (cluster: RunningCluster) => Promise<Re
   }
 };
 
+const measureShape = async ({ each, brokers, rates }: (typeof SHAPES)[number]): ReturnType<typeof measure> => {
+  const replicas = { ...SOLVING.replicas, 'hps-gateway': each, 'solve-worker': each };
+  const onFleet = async (addresses: Addresses): ReturnType<typeof measure> => {
+    const service = await startService(addresses, { ...SOLVING, replicas });
+    try {
+      return await measure(service, rates);
+    } finally {
+      await service.fleet.stop();
+    }
+  };
+  // Servers of their own: a fleet reads topics that the one before has filled.
+  return onServers((servers) =>
+    brokers === 1
+      ? onFleet(servers)
+      : withCluster(({ addresses }) => onFleet({ ...servers, mqBrokers: addresses.join(',') })),
+  );
+};
+
 const run = async (): Promise<void> => {
   const lines: string[] = [];
-  for (const { each, brokers } of SHAPES) {
-    // Servers of their own: a fleet reads topics that the one before has filled.
-    const measured: Awaited<ReturnType<typeof measure>>[] = [];
-    await onServers(async (servers) => {
-      const one = (mqBrokers: string): ReturnType<typeof measure> => measureShape({ ...servers, mqBrokers }, each);
-      const isCluster = brokers > 1;
-      measured.push(
-        await (isCluster ? withCluster(({ addresses }) => one(addresses.join(','))) : one(servers.mqBrokers)),
+  const idleLines: string[] = [];
+  for (const shape of SHAPES) {
+    const { idle, loaded } = await measureShape(shape);
+    const name = `${shape.each} and ${shape.each}, ${shape.brokers}`;
+    const both = ({ gateways, workers }: Costs): number => gateways + workers;
+    for (const { load, usage } of loaded) {
+      const cells = PARTS.map((part) => usage.processor[part].toFixed(0));
+      const { processor, calls } = usage;
+      lines.push(
+        `| ${name} | ${load.perSecond.toFixed(0)} | ${load.p50.toFixed(1)} | ${cells.join(' | ')} | ${both(processor).toFixed(0)} | ${both(calls).toFixed(1)} | ${calls.brokers.toFixed(1)} | ${load.errors.toFixed(0)} |`,
       );
-    });
-    const [result] = measured;
-    if (result === undefined) continue;
-    const { load, costs } = result;
-    const both = costs.gateways + costs.workers;
-    const cells = PARTS.map((part) => costs[part].toFixed(0));
-    lines.push(
-      `| ${each} and ${each}, ${brokers} | ${load.perSecond.toFixed(0)} | ${load.p50.toFixed(1)} | ${cells.join(' | ')} | ${both.toFixed(0)} | ${load.errors} |`,
-    );
+    }
+    idleLines.push(`| ${name} | ${PARTS.map((part) => (idle.processor[part] * 1e3).toFixed(0)).join(' | ')} |`);
     say(lines.at(-1) ?? '');
   }
   process.stdout.write(
     [
-      `${cpus().length} cores shared by all, load ${loadavg()[0]?.toFixed(1)} at the end; each gateway is offered ${PER_SECOND} requests a second over ${CONNECTIONS} connections; medians of ${ROUNDS} rounds of ${SECONDS} s; µs of processor time a request, less what is used idle`,
+      `${cpus().length} cores shared by all, load ${loadavg()[0]?.toFixed(1)} at the end; ${CONNECTIONS} connections to each gateway; medians of ${ROUNDS} rounds of ${SECONDS} s; µs of processor time and system calls of a request, less what is used idle`,
       '',
-      `| gateways and workers, brokers | answered, /s | p50, ms | ${PARTS.join(' | ')} | gateways + workers | errors |`,
-      `| --- | --- | --- | ${PARTS.map(() => '---').join(' | ')} | --- | --- |`,
+      `| gateways and workers, brokers | answered, /s | p50, ms | ${PARTS.join(' | ')} | gateways + workers | their calls | calls of brokers | errors |`,
+      `| --- | --- | --- | ${PARTS.map(() => '---').join(' | ')} | --- | --- | --- | --- |`,
       ...lines,
+      '',
+      `Idle, ms of processor time in a second:`,
+      '',
+      `| gateways and workers, brokers | ${PARTS.join(' | ')} |`,
+      `| --- | ${PARTS.map(() => '---').join(' | ')} |`,
+      ...idleLines,
       '',
     ].join('\n'),
   );

@@ -40,6 +40,12 @@ export const processorSeconds = (pid: number): number => {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 };
 
+/** System calls that read or wrote (files and sockets) of a process so far. */
+export const readsAndWrites = (pid: number): number => {
+  const counted = readProcess(pid, 'io');
+  return Number(/^syscr: (\d+)$/m.exec(counted)?.[1] ?? 0) + Number(/^syscw: (\d+)$/m.exec(counted)?.[1] ?? 0);
+};
+
 /** The fields after the name of the program in `stat`: state, parent, ... */
 const fieldsOf = (pid: number): readonly string[] => {
   const stat = readProcess(pid, 'stat');
@@ -47,7 +53,7 @@ const fieldsOf = (pid: number): readonly string[] => {
 };
 
 /** Empty for a process that has ended. */
-const readProcess = (pid: number, file: 'stat' | 'status'): string => {
+const readProcess = (pid: number, file: 'io' | 'stat' | 'status'): string => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {

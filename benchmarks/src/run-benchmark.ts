@@ -14,8 +14,8 @@ import {
 /** A measurement on services and servers that stop afterwards. */
 type Benchmark = (service: ServiceUnderTest, servers: Addresses) => Promise<void>;
 
-/** Runs some work on its own servers, and leaves nothing behind. */
-export const onServers = async (work: (servers: Addresses) => Promise<void>): Promise<void> => {
+/** What some work on its own servers answers. Leaves nothing behind. */
+export const onServers = async <Result>(work: (servers: Addresses) => Promise<Result>): Promise<Result> => {
   const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
   const stack = await startStack({
     directory,
@@ -23,7 +23,7 @@ export const onServers = async (work: (servers: Addresses) => Promise<void>): Pr
     onProgress: ({ message }) => say(message),
   });
   try {
-    await work(stack);
+    return await work(stack);
   } finally {
     await stack.stop();
     rmSync(directory, { recursive: true, force: true });
