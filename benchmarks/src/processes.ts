@@ -34,10 +34,10 @@ export const familyOf = (pid: number): readonly number[] => {
 /** The kernel counts processor time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-/** Seconds of processor time that a process has used. */
+/** Seconds of processor time that a process has used; 0 if it has ended. */
 export const processorSeconds = (pid: number): number => {
   const fields = fieldsOf(pid);
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 };
 
 /** System calls that read or wrote (files and sockets) of a process so far. */

@@ -1,4 +1,9 @@
-export { openAdmission, openFlowAdmission, type RequestPlace, type RequestPlaces } from './admission/request-places';
+export {
+  openAdmission,
+  openFlowAdmission,
+  type AdmittedRequest,
+  type AdmissionClass,
+} from './admission/admitted-requests';
 export {
   assignableGroups,
   type Authenticator,

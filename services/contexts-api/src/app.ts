@@ -5,7 +5,7 @@ import {
   type HttpConfig,
   type Logger,
   type Metrics,
-  type RequestPlaces,
+  type AdmissionClass,
   type ServiceServer,
 } from '@decision/service-kit';
 import { definitionRoutes } from './routes/definitions';
@@ -18,7 +18,7 @@ export interface AppContext extends InstancesContext, DefinitionsContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
-  readonly admission: RequestPlaces;
+  readonly admission: AdmissionClass;
   readonly health: HealthSource;
 }
 

@@ -6,7 +6,7 @@ import {
   createServiceServer,
   type Logger,
   type Metrics,
-  type RequestPlaces,
+  type AdmissionClass,
   type ServiceServer,
 } from '@decision/service-kit';
 import { type GatewayConfig } from './config';
@@ -28,9 +28,9 @@ interface AppContext {
   /** Undefined if refusals are not recorded. */
   readonly refusals?: Refusals | undefined;
   readonly scale: Scale;
-  readonly admission: RequestPlaces;
+  readonly admission: AdmissionClass;
   /** For flows that call other systems. */
-  readonly flowAdmission: RequestPlaces;
+  readonly flowAdmission: AdmissionClass;
   readonly cacheStatus: () => CacheStatus;
   /** Undefined if no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;

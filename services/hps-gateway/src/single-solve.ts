@@ -5,7 +5,7 @@ import {
   type HotRoute,
   type Identity,
   type RequestContext,
-  type RequestPlace,
+  type AdmittedRequest,
   sendDirect,
   sendError,
   setCommonHeaders,
@@ -22,13 +22,13 @@ import {
   type SolveRouteLimits,
 } from './solve-request';
 
-/** A request with known caller, version and place, whose complete body is a list. */
+/** An admitted request with known caller and version, whose complete body is a list. */
 export interface CollectedList {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: RequestContext;
   readonly viewer: Identity;
-  readonly place: RequestPlace;
+  readonly admitted: AdmittedRequest;
   readonly path: SolvePath;
   readonly body: Buffer;
 }
@@ -84,12 +84,12 @@ interface SingleSolveRequest {
 }
 
 /**
- * One request, from its place to its answer. States: `reading` (a place is held, the body arrives), `sent` (a worker has it), `over`. The place
- * is released once, on the way to `over`.
+ * One request, from its admission to its answer. States: `reading` (it is admitted, the body arrives), `sent` (a worker has it), `over`. Its
+ * resources are released once, on the way to `over`.
  */
 class SingleSolve {
   private state: 'reading' | 'sent' | 'over' = 'reading';
-  private place: RequestPlace | undefined;
+  private admitted: AdmittedRequest | undefined;
   private body: Buffer | undefined;
   private sentAt = 0;
 
@@ -100,7 +100,7 @@ class SingleSolve {
 
   begin(): void {
     try {
-      this.place = this.services.admission.enter();
+      this.admitted = this.services.admission.enter();
     } catch (error) {
       return this.fail(error);
     }
@@ -119,12 +119,12 @@ class SingleSolve {
   }
 
   private hasBody(): void {
-    const { place, body = NO_BYTES, services, asked } = this;
-    if (this.state !== 'reading' || place === undefined) return;
+    const { admitted, body = NO_BYTES, services, asked } = this;
+    if (this.state !== 'reading' || admitted === undefined) return;
     services.bodies.delete(this);
     try {
-      place.onSize(body.length);
-      if (isList(body)) return this.handOver(place, body);
+      admitted.onSize(body.length);
+      if (isList(body)) return this.handOver(admitted, body);
       this.state = 'sent';
       this.sentAt = performance.now();
       services.direct.send(asked.version, this.solveRequest(), body, this.isAnswered);
@@ -134,14 +134,14 @@ class SingleSolve {
   }
 
   private readonly isAnswered = (error: ServiceError | undefined, answer: Buffer): void => {
-    const { place, asked } = this;
-    if (this.state !== 'sent' || place === undefined) return;
+    const { admitted, asked } = this;
+    if (this.state !== 'sent' || admitted === undefined) return;
     if (error !== undefined) return this.fail(error);
     this.state = 'over';
-    place.reportAnswerTime(performance.now() - this.sentAt);
-    place.replaceBodyWithAnswer(answer.length);
+    admitted.reportAnswerTime(performance.now() - this.sentAt);
+    admitted.replaceBodyWithAnswer(answer.length);
     sendDirect(asked.response, answer, asked.context);
-    place.releaseAfter(asked.response);
+    admitted.releaseAfter(asked.response);
   };
 
   private solveRequest(): SolveRequest {
@@ -156,10 +156,10 @@ class SingleSolve {
     if (this.state === 'reading') this.end();
   }
 
-  private handOver(place: RequestPlace, body: Buffer): void {
+  private handOver(admitted: AdmittedRequest, body: Buffer): void {
     this.state = 'over';
     setCommonHeaders(this.asked.response, this.asked.context);
-    this.services.answerList({ ...this.asked, place, body });
+    this.services.answerList({ ...this.asked, admitted, body });
   }
 
   private fail(error: unknown): void {
@@ -175,7 +175,7 @@ class SingleSolve {
   private end(): void {
     this.state = 'over';
     this.services.bodies.delete(this);
-    this.place?.releaseAfter(this.asked.response);
+    this.admitted?.releaseAfter(this.asked.response);
   }
 }
 

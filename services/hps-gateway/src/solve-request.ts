@@ -21,8 +21,8 @@ import {
   readBody,
   readPieces,
   type RequestContext,
-  type RequestPlace,
-  type RequestPlaces,
+  type AdmittedRequest,
+  type AdmissionClass,
   requireEntitlement,
 } from '@decision/service-kit';
 import { type Refusals } from './refusals';
@@ -36,9 +36,9 @@ export interface SolveRouteContext {
   readonly direct?: DirectSolve | undefined;
   /** Undefined if refusals are not recorded. */
   readonly refusals?: Refusals | undefined;
-  readonly admission: RequestPlaces;
+  readonly admission: AdmissionClass;
   /** For flows that call other systems. */
-  readonly flowAdmission: RequestPlaces;
+  readonly flowAdmission: AdmissionClass;
   /** Undefined if no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;
 }
@@ -55,7 +55,7 @@ export interface SolveExchange {
   readonly response: ServerResponse;
   readonly context: RequestContext;
   readonly viewer: Identity;
-  readonly place: RequestPlace;
+  readonly admitted: AdmittedRequest;
 }
 
 /**
@@ -223,14 +223,14 @@ export const openPieces = (
   request: IncomingMessage,
   { receivedAt, signal }: RequestContext,
   limits: SolveBodyLimits,
-  place: RequestPlace,
+  admitted: AdmittedRequest,
 ): AsyncGenerator<Buffer, void, undefined> =>
   readPieces(request, {
     limitBytes: limits.bodyLimitBytes,
     stalledMs: limits.requestTimeoutMs,
     deadline: receivedAt + limits.rpcTimeoutMs,
     signal,
-    onSize: (bytes) => place.onSize(bytes),
+    onSize: (bytes) => admitted.onSize(bytes),
   });
 
 /** Reads a JSON body as far as needed to distinguish one input from a list. Throws as `readBody` and `readPieces` do. */
@@ -238,12 +238,12 @@ export const readSolveBody = async (
   request: IncomingMessage,
   context: RequestContext,
   limits: SolveBodyLimits,
-  place: RequestPlace,
+  admitted: AdmittedRequest,
 ): Promise<SolveBody> => {
-  if (!isSmall(request, SMALL_BYTES)) return detectForm(openPieces(request, context, limits, place), limits);
+  if (!isSmall(request, SMALL_BYTES)) return detectForm(openPieces(request, context, limits, admitted), limits);
   const { bodyLimitBytes: limitBytes, requestTimeoutMs: timeoutMs } = limits;
   const payload = await readBody(request, { limitBytes, limitName: settings.httpBodyBytes.env, timeoutMs });
-  place.onSize(payload.length);
+  admitted.onSize(payload.length);
   if (isList(payload)) return { kind: 'list', pieces: piecesOf([payload]) };
   return { kind: 'one', payload: withinLimit(payload, limits) };
 };

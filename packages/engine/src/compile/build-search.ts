@@ -64,7 +64,7 @@ const countTests = ({ table }: BuiltClauses): number => {
 /** Lays out rows in the order of trial; `cells` are the conditions of all of them, in that order. */
 const buildClauses = (rows: readonly PlannedRow[], cells: readonly FormCell[], forms: FormFields): BuiltClauses => {
   const builder = new ClauseBuilder(cells, forms);
-  rows.forEach((row, place) => builder.addRow(row, place));
+  rows.forEach((row, turn) => builder.addRow(row, turn));
   return builder.build();
 };
 
@@ -72,7 +72,7 @@ const NO_ARGUMENTS: readonly unknown[] = [];
 
 class ClauseBuilder {
   private readonly starts: number[] = [];
-  private readonly places: number[] = [];
+  private readonly turns: number[] = [];
   private readonly firstClauses: number[] = [];
   private readonly codes: number[] = [];
   private readonly bounds: number[] = [];
@@ -87,13 +87,13 @@ class ClauseBuilder {
     private readonly forms: FormFields,
   ) {}
 
-  addRow(row: PlannedRow, place: number): void {
+  addRow(row: PlannedRow, turn: number): void {
     this.firstClauses.push(this.starts.length);
     // A row without cells matches everything, joined with OR or not.
     const clauses = row.isOr && row.cells.length > 0 ? row.cells.map((cell) => [cell]) : [row.cells];
     for (const cells of clauses) {
       this.starts.push(this.codes.length);
-      this.places.push(place);
+      this.turns.push(turn);
       if (row.schedule !== undefined) this.addSchedule(row.schedule);
       for (const cell of cells) this.addCell(cell);
     }
@@ -105,7 +105,7 @@ class ClauseBuilder {
       table: {
         count: this.starts.length,
         starts: Uint32Array.from([...this.starts, codes.length]),
-        places: Uint32Array.from(this.places),
+        turns: Uint32Array.from(this.turns),
         codes: Uint32Array.from(codes),
         bounds: Float64Array.from(bounds),
         operands,

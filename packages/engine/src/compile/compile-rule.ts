@@ -83,7 +83,7 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
     outputPositions: new Map(planned.outputs.map(({ key }, position) => [key, position])),
     rowIndexes: Uint32Array.from(rows, ({ index }) => index),
     orRows: Uint8Array.from(rows, ({ isOr }) => Number(isOr)),
-    groupsByPlace: groupsByPlace(rows, planned),
+    groupsByTurn: groupsByTurn(rows, planned),
     strictInput: planned.strictInput,
     bindings,
     // Conditions that refer to values are bound now, so that the first answer need not rebuild the search.
@@ -94,7 +94,7 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
 
 /**
  * The rows that take part, in the order of trial: higher priority first, then table order. The rows of a group follow its first row, since they
- * are evaluated together. That row determines the place of the group even when it is disabled: disabling a losing row moves nothing.
+ * are evaluated together. That row determines the turn of the group even when it is disabled: disabling a losing row moves nothing.
  */
 const orderRows = (rows: readonly PlannedRow[]): readonly PlannedRow[] => {
   const byPriority = [...rows].sort((a, b) => b.priority - a.priority); // stable: table order within a priority
@@ -114,16 +114,16 @@ const orderRows = (rows: readonly PlannedRow[]): readonly PlannedRow[] => {
 };
 
 /** Empty if no row belongs to a group. */
-const groupsByPlace = (
+const groupsByTurn = (
   rows: readonly PlannedRow[],
   { groups }: PlannedTable,
 ): readonly (CompiledGroup | undefined)[] => {
   const compiled = new Map<string, CompiledGroup>();
-  rows.forEach(({ groupId }, place) => {
+  rows.forEach(({ groupId }, turn) => {
     const planned = groupId === undefined ? undefined : groups.get(groupId);
     if (planned === undefined) return;
-    const start = compiled.get(planned.id)?.start ?? place;
-    compiled.set(planned.id, { ...planned, start, end: place + 1 });
+    const start = compiled.get(planned.id)?.start ?? turn;
+    compiled.set(planned.id, { ...planned, start, end: turn + 1 });
   });
   return compiled.size === 0
     ? []
@@ -138,7 +138,7 @@ const movingOutputs = (
   ...inputs.flatMap(({ reader, fallback }) => movingOutput(fallback, reader.key, undefined)),
   ...outputs.flatMap(({ path, fallback, cells }) => [
     ...movingOutput(fallback, path.key, undefined),
-    ...cells.flatMap((cell, place) => movingOutput(cell, path.key, rows[place]?.index)),
+    ...cells.flatMap((cell, turn) => movingOutput(cell, path.key, rows[turn]?.index)),
   ]),
 ];
 

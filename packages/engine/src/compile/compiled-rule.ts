@@ -22,17 +22,17 @@ export interface CompiledInput {
 export interface CompiledOutput {
   readonly path: FieldPath;
   readonly fallback: OutputCell;
-  /** Value of the row at each place. */
+  /** Value of the row at each turn. */
   readonly cells: readonly OutputCell[];
 }
 
-/** A group, whose rows are at adjacent places. */
+/** A group, whose rows are at adjacent turns. */
 export interface CompiledGroup {
   readonly id: string;
   readonly policy: HitPolicy;
   /** By position of the output. */
   readonly accumulators: ReadonlyMap<number, CompiledFormula>;
-  /** Places of its rows; the end is not included. */
+  /** Turns of its rows; the end is not included. */
   readonly start: number;
   readonly end: number;
 }
@@ -62,17 +62,17 @@ export interface RuleParts {
   readonly partsPerAnswer: number;
   /** Positions of outputs by key. */
   readonly outputPositions: ReadonlyMap<string, number>;
-  /** Index in `conditions` of the row at each place in the order of trial. */
+  /** Index in `conditions` of the row at each turn in the order of trial. */
   readonly rowIndexes: Uint32Array;
-  /** By place: 1 if the row is joined with OR. */
+  /** By turn: 1 if the row is joined with OR. */
   readonly orRows: Uint8Array;
-  /** By place: the group of the row. Empty if the rule has no groups. */
-  readonly groupsByPlace: readonly (CompiledGroup | undefined)[];
+  /** By turn: the group of the row. Empty if the rule has no groups. */
+  readonly groupsByTurn: readonly (CompiledGroup | undefined)[];
   readonly strictInput: boolean;
   readonly bindings: Bindings;
   /** Search by the current values; replaced as a whole when one changes. */
   search: RuleSearch;
-  /** Answers that do not depend on the input, by place, created on first use; that of no row is last. */
+  /** Answers that do not depend on the input, by turn, created on first use; that of no row is last. */
   readonly answers: (RuleOutcome | undefined)[];
 }
 
@@ -213,12 +213,14 @@ export class Bindings {
   }
 
   private bindCell(cell: PlannedCell, row: number, resolver: ValueResolver, prepare: Prepare): Condition | undefined {
-    const place = { row, column: this.plan.search?.readers[cell.field]?.key ?? '' };
+    const location = { row, column: this.plan.search?.readers[cell.field]?.key ?? '' };
     const resolution = resolver.resolve(cell.args);
-    if (!resolution.ok) return this.fail(resolution.unresolved.fault, place);
+    if (!resolution.ok) return this.fail(resolution.unresolved.fault, location);
     const args = resolution.value as readonly unknown[]; // a list with other elements is a list
     const preparation = prepare(cell.operator, args);
-    return preparation.ok ? preparation.condition : this.fail(preparation.faults[0]?.fault ?? 'cannot be used', place);
+    return preparation.ok
+      ? preparation.condition
+      : this.fail(preparation.faults[0]?.fault ?? 'cannot be used', location);
   }
 
   private bindOutput({ cell, row, column }: MovingOutput, resolver: ValueResolver): void {
@@ -235,8 +237,8 @@ export class Bindings {
   }
 
   /** Stores the first failure. */
-  private fail(fault: string, place: { readonly row?: number | undefined; readonly column?: string }): undefined {
-    const { row, column } = place;
+  private fail(fault: string, location: { readonly row?: number | undefined; readonly column?: string }): undefined {
+    const { row, column } = location;
     const where = [
       ...(row === undefined ? [] : [`row ${row}`]),
       ...(column === undefined ? [] : [`column "${column}"`]),
@@ -246,7 +248,7 @@ export class Bindings {
       message: `The rule cannot be evaluated${where.length > 0 ? `: ${where.join(', ')}` : ''}: it ${fault}.`,
       ...(row === undefined ? {} : { row }),
       ...(column === undefined ? {} : { column }),
-      details: { reason: 'value_unusable', ...place },
+      details: { reason: 'value_unusable', ...location },
     };
   }
 }

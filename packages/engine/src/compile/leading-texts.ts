@@ -1,7 +1,7 @@
 import { CellKind, type ClauseTable, fieldOf, kindOf } from '../match/clause-table';
 import { type Frame } from '../match/frame';
 
-/** Cells, and the first clause of the row at each place, followed by the number of clauses. */
+/** Cells, and the first clause of the row at each turn, followed by the number of clauses. */
 interface Rows {
   readonly table: ClauseTable;
   readonly firstClauses: Uint32Array;
@@ -19,7 +19,7 @@ const OTHER_TEXT = -1;
 export class LeadingTexts {
   /** By text, from 1 on. */
   private readonly numbers = new Map<unknown, number>();
-  /** By place: the number of the text that the row requires. */
+  /** By turn: the number of the text that the row requires. */
   private readonly wanted: Int32Array;
   /** The field that was read last, and the number of its value. */
   private field = -1;
@@ -31,8 +31,8 @@ export class LeadingTexts {
     count: number,
   ) {
     const { table, firstClauses } = rows;
-    this.wanted = new Int32Array(Math.min(count, firstClauses.length - 1)).map((_, place) => {
-      const clause = firstClauses[place] ?? 0;
+    this.wanted = new Int32Array(Math.min(count, firstClauses.length - 1)).map((_, turn) => {
+      const clause = firstClauses[turn] ?? 0;
       const cell = table.starts[clause] ?? 0;
       if (cell >= (table.starts[clause + 1] ?? 0) || kindOf(table, cell) !== CellKind.is) return NO_TEXT;
       return this.numberOf(table.operands[cell]);
@@ -45,11 +45,11 @@ export class LeadingTexts {
   }
 
   /** The first cell of a row, if it is known to fail. The frame holds the input. */
-  failedCell(place: number, frame: Frame): number | undefined {
-    const wanted = this.wanted[place];
+  failedCell(turn: number, frame: Frame): number | undefined {
+    const wanted = this.wanted[turn];
     if (wanted === undefined || wanted === NO_TEXT) return undefined;
     const { table, firstClauses } = this.rows;
-    const cell = table.starts[firstClauses[place] ?? 0] ?? 0;
+    const cell = table.starts[firstClauses[turn] ?? 0] ?? 0;
     const field = fieldOf(table, cell);
     if (field !== this.field) {
       this.field = field;

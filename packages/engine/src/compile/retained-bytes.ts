@@ -29,7 +29,7 @@ export const retainedBytes = (rule: Omit<RuleParts, 'bytes'>, formulaCharacters:
   const { table, origins } = clauses;
   const seen = new Set<unknown>();
   let bytes = RULE + formulaCharacters * FORMULA_CHARACTER;
-  bytes += table.starts.byteLength + table.places.byteLength + table.codes.byteLength + table.bounds.byteLength;
+  bytes += table.starts.byteLength + table.turns.byteLength + table.codes.byteLength + table.bounds.byteLength;
   bytes += clauses.firstClauses.byteLength + (table.codes.length * 3 + rule.rowCount * 3) * REFERENCE;
   for (let cell = 0; cell < table.codes.length; cell += 1) {
     const args = origins.args[cell] ?? [];

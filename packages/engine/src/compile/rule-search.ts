@@ -72,11 +72,11 @@ interface CellOrigins {
 export interface BuiltClauses {
   readonly table: ClauseTable;
   readonly origins: CellOrigins;
-  /** First clause of the row at each place, followed by the number of clauses. */
+  /** First clause of the row at each turn, followed by the number of clauses. */
   readonly firstClauses: Uint32Array;
 }
 
-/** Number of cells of the rows at the first places: they precede all others. */
+/** Number of cells of the rows at the first turns: they precede all others. */
 export const cellsOfFirst = (rows: number, { table, firstClauses }: BuiltClauses): number =>
   table.starts[firstClauses[Math.min(rows, firstClauses.length - 1)] ?? 0] ?? 0;
 

@@ -18,8 +18,8 @@ import {
 /** The rows that answer: one row, the matching rows of a group, or none. */
 export type Winners =
   | { readonly kind: 'none' }
-  | { readonly kind: 'row'; readonly place: number }
-  | { readonly kind: 'group'; readonly group: CompiledGroup; readonly places: readonly number[] };
+  | { readonly kind: 'row'; readonly turn: number }
+  | { readonly kind: 'group'; readonly group: CompiledGroup; readonly turns: readonly number[] };
 
 export const NO_ROW: Winners = { kind: 'none' };
 
@@ -27,19 +27,19 @@ export const NO_ROW: Winners = { kind: 'none' };
 export const answerOf = (rule: RuleParts, winners: Winners, request: Request): RuleOutcome => {
   switch (winners.kind) {
     case 'group':
-      return groupAnswer(rule, winners.group, winners.places, request);
+      return groupAnswer(rule, winners.group, winners.turns, request);
     case 'row':
-      return rowAnswer(rule, winners.place, request);
+      return rowAnswer(rule, winners.turn, request);
     case 'none':
       return noRowAnswer(rule, request);
   }
 };
 
-const rowAnswer = (rule: RuleParts, place: number, request: Request): RuleOutcome => {
-  const known = rule.answers[place];
+const rowAnswer = (rule: RuleParts, turn: number, request: Request): RuleOutcome => {
+  const known = rule.answers[turn];
   if (known !== undefined) return known;
-  const outcome = toOutcome(rule, valuesOfOnlyRow(rule, place, request), [rule.rowIndexes[place] ?? 0]);
-  if (isKept(rule, place) && isConstant(rule, place)) rule.answers[place] = deepFrozen(outcome);
+  const outcome = toOutcome(rule, valuesOfOnlyRow(rule, turn, request), [rule.rowIndexes[turn] ?? 0]);
+  if (isKept(rule, turn) && isConstant(rule, turn)) rule.answers[turn] = deepFrozen(outcome);
   return outcome;
 };
 
@@ -56,15 +56,15 @@ const noRowAnswer = (rule: RuleParts, request: Request): RuleOutcome => {
 const groupAnswer = (
   rule: RuleParts,
   group: CompiledGroup,
-  places: readonly number[],
+  turns: readonly number[],
   request: Request,
 ): RuleOutcome => {
-  const combined = valuesOfGroup(rule, group, places, request);
+  const combined = valuesOfGroup(rule, group, turns, request);
   const values = combined.ok ? withDefaults(rule, combined.values, request) : combined;
   return toOutcome(
     rule,
     values,
-    places.map((place) => rule.rowIndexes[place] ?? 0),
+    turns.map((turn) => rule.rowIndexes[turn] ?? 0),
   );
 };
 
@@ -87,7 +87,7 @@ const tooLarge = (fault: string): RuleFailure => ({
  */
 const MAX_KEPT_PARTS = 2_000_000;
 
-const isKept = ({ partsPerAnswer }: RuleParts, place: number): boolean => place * partsPerAnswer < MAX_KEPT_PARTS;
+const isKept = ({ partsPerAnswer }: RuleParts, turn: number): boolean => turn * partsPerAnswer < MAX_KEPT_PARTS;
 
 /** Freezes an answer of constants, which are frozen already: only the answer itself and the objects of dotted keys remain. */
 const deepFrozen = <T>(value: T): T => {
@@ -96,16 +96,16 @@ const deepFrozen = <T>(value: T): T => {
   return Object.freeze(value);
 };
 
-/** Combined outputs of the matching rows of a group, without defaults. `places` are the positions of the rows, at least one, in order. */
+/** Combined outputs of the matching rows of a group, without defaults. `turns` are the positions of the rows, at least one, in order. */
 const valuesOfGroup = (
   rule: RuleParts,
   group: CompiledGroup,
-  places: readonly number[],
+  turns: readonly number[],
   request: Request,
 ): OutputValues => {
   const rows: (readonly unknown[])[] = [];
-  for (const place of places) {
-    const outcome = valuesOfRow(rule, place, request);
+  for (const turn of turns) {
+    const outcome = valuesOfRow(rule, turn, request);
     if (!outcome.ok) return outcome;
     rows.push(outcome.values);
   }

@@ -57,7 +57,7 @@ const mayBeBrief = (rule: RuleParts, { explain }: EvaluateOptions): boolean =>
   rule.search.testCount * TEST_TIME <= BRIEF_TIME &&
   !(rule.bindings.isMoving && rule.bytes > BRIEF_REBUILD) &&
   !(explain === 'all' && rule.rowCount > BRIEF_ROWS) &&
-  !(rule.groupsByPlace.length > 0 && rule.rowCount * rule.outputs.length > BRIEF_GROUP_CELLS);
+  !(rule.groupsByTurn.length > 0 && rule.rowCount * rule.outputs.length > BRIEF_GROUP_CELLS);
 
 const isBriefFor = (rule: RuleParts, request: Request): boolean =>
   readingTime(rule, BRIEF_TIME, request) + rule.search.testCount * TEST_TIME <= BRIEF_TIME;
@@ -120,33 +120,33 @@ const notAnObject = (input: unknown): RuleFailure => ({
 
 /** Finds the first row that matches and, if it belongs to a group, all matching rows of the group. */
 const findWinners = (rule: RuleParts, { input, now }: Request): Winners => {
-  const { search, groupsByPlace } = rule;
+  const { search, groupsByTurn } = rule;
   const { frame, matcher, clauses } = search;
   frame.open(input, now);
   const clause = matcher.next(0, NO_CLAUSE);
-  const place = clauses.table.places[clause];
-  const group = place === undefined ? undefined : groupsByPlace[place];
+  const turn = clauses.table.turns[clause];
+  const group = turn === undefined ? undefined : groupsByTurn[turn];
   const winners =
-    group === undefined ? single(place) : { kind: 'group' as const, group, places: placesIn(search, group, clause) };
+    group === undefined ? single(turn) : { kind: 'group' as const, group, turns: turnsIn(search, group, clause) };
   frame.close();
   return winners;
 };
 
-const single = (place: number | undefined): Winners => (place === undefined ? NO_ROW : { kind: 'row', place });
+const single = (turn: number | undefined): Winners => (turn === undefined ? NO_ROW : { kind: 'row', turn });
 
-/** Places of the matching rows of a group, starting with a known first matching clause. */
-const placesIn = ({ clauses, matcher }: RuleSearch, { end }: CompiledGroup, first: number): readonly number[] => {
+/** Turns of the matching rows of a group, starting with a known first matching clause. */
+const turnsIn = ({ clauses, matcher }: RuleSearch, { end }: CompiledGroup, first: number): readonly number[] => {
   const { table, firstClauses } = clauses;
   const bound = firstClauses[end] ?? 0;
-  const places: number[] = [];
+  const turns: number[] = [];
   let clause = first;
   while (clause < bound) {
-    const place = table.places[clause] ?? 0;
-    places.push(place);
+    const turn = table.turns[clause] ?? 0;
+    turns.push(turn);
     // A row joined with OR has several clauses; one that matches is enough.
-    clause = matcher.next(firstClauses[place + 1] ?? bound, bound);
+    clause = matcher.next(firstClauses[turn + 1] ?? bound, bound);
   }
-  return places;
+  return turns;
 };
 
 type Completion =

@@ -73,9 +73,9 @@ const trialOf = ({ rowCount }: RuleParts, { winners, mode }: Decision): Trial =>
     case 'none':
       return { won: undefined, end: rowCount, limit };
     case 'row':
-      return { won: undefined, end: winners.place, limit };
+      return { won: undefined, end: winners.turn, limit };
     case 'group':
-      return { won: new Set(winners.places), end: winners.group.end, limit };
+      return { won: new Set(winners.turns), end: winners.group.end, limit };
   }
 };
 
@@ -88,9 +88,9 @@ const losersOf = (grounds: Grounds, trial: Trial): Losers => {
   const lost: LosingRow[] = [];
   search.frame.open(request.input, request.now);
   let left = MAX_SIZE;
-  for (let place = 0; place < end && lost.length < limit && left > 0; place += 1) {
-    if (won?.has(place) === true) continue;
-    const row = whyLost(grounds, place);
+  for (let turn = 0; turn < end && lost.length < limit && left > 0; turn += 1) {
+    if (won?.has(turn) === true) continue;
+    const row = whyLost(grounds, turn);
     left -= ROW_SIZE + measureValue(row, MAX_SIZE);
     lost.push(row);
   }

@@ -12,11 +12,11 @@ export const fieldsReadBy = ({ [PARTS]: rule }: CompiledRule): readonly string[]
 };
 
 const findFields = (rule: RuleParts): readonly string[] | undefined => {
-  const { inputs, outputs, groupsByPlace } = rule;
+  const { inputs, outputs, groupsByTurn } = rule;
   if (inputs.some(({ reader }) => reader.isNested || !reader.isSafe)) return undefined;
   const fallbacks = [...inputs, ...outputs].map(({ fallback }) => fallback);
   if (fallbacks.some(isFormula) || outputs.some(({ cells }) => cells.some(isFormula))) return undefined;
-  if (groupsByPlace.some((group) => group !== undefined && group.accumulators.size > 0)) return undefined;
+  if (groupsByTurn.some((group) => group !== undefined && group.accumulators.size > 0)) return undefined;
   return inputs.map(({ reader }) => reader.key);
 };
 

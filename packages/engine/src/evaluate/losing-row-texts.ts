@@ -37,10 +37,10 @@ export const listLosingRows = (beginning: string, grounds: Grounds, { won, end, 
   let text = beginning;
   let count = 0;
   let left = MAX_SIZE;
-  for (let place = 0; place < end && count < limit && left > 0; place += 1) {
-    if (won?.has(place) === true) continue;
-    const cell = leadingTexts.failedCell(place, frame) ?? failedCell(search, place);
-    const condition = conditionTexts.get(cell) ?? writeRow(grounds, place, cell);
+  for (let turn = 0; turn < end && count < limit && left > 0; turn += 1) {
+    if (won?.has(turn) === true) continue;
+    const cell = leadingTexts.failedCell(turn, frame) ?? failedCell(search, turn);
+    const condition = conditionTexts.get(cell) ?? writeRow(grounds, turn, cell);
     text += count === 0 ? condition.text.slice(1) : condition.text;
     left -= condition.size;
     count += 1;
@@ -56,15 +56,15 @@ export const listLosingRows = (beginning: string, grounds: Grounds, { won, end, 
 };
 
 /** A losing row up to the value that its condition saw; the whole row if no condition failed. */
-const writeRow = (grounds: Grounds, place: number, cell: number): ConditionText => {
+const writeRow = (grounds: Grounds, turn: number, cell: number): ConditionText => {
   const { rule, search } = grounds;
-  const row = rule.rowIndexes[place] ?? 0;
+  const row = rule.rowIndexes[turn] ?? 0;
   if (cell === NO_CELL || kindOf(search.clauses.table, cell) === CellKind.schedule) {
     const whole = { row, because: cell === NO_CELL ? 'cell' : 'schedule' };
     return { text: `,${JSON.stringify(whole)}`, size: sizeOf(whole), seenAt: undefined };
   }
   const condition = failedCondition(grounds, row, cell);
-  const seenAt = 2 * inputOf(search, cell) + (rule.orRows[place] ?? 0);
+  const seenAt = 2 * inputOf(search, cell) + (rule.orRows[turn] ?? 0);
   const written = { text: flat([',', JSON.stringify(condition).slice(0, -1)]), size: sizeOf(condition), seenAt };
   search.conditionTexts.keep(cell, written, () => !holdsReference(search.clauses.origins.args[cell]));
   return written;

@@ -31,9 +31,9 @@ export interface Grounds {
 
 /** The rows among which an explanation finds the losing ones. */
 export interface Trial {
-  /** Places of rows before the end that did not lose; undefined if all lost. */
+  /** Turns of rows before the end that did not lose; undefined if all lost. */
   readonly won: ReadonlySet<number> | undefined;
-  /** The place before which all rows were tried. */
+  /** The turn before which all rows were tried. */
   readonly end: number;
   /** Maximum number of listed losing rows. */
   readonly limit: number;
@@ -48,23 +48,23 @@ type SeenValue = Pick<LosingRow, 'value' | 'came' | 'because'>;
 export const NO_CELL = -1;
 
 /** The first cell of a row that fails; in a row joined with OR, whose cells have all failed, the first cell. The frame holds the input. */
-export const failedCell = ({ clauses, frame }: RuleSearch, place: number): number => {
+export const failedCell = ({ clauses, frame }: RuleSearch, turn: number): number => {
   const { table, firstClauses } = clauses;
-  const clause = firstClauses[place] ?? 0;
+  const clause = firstClauses[turn] ?? 0;
   const end = table.starts[clause + 1] ?? 0;
   for (let cell = table.starts[clause] ?? 0; cell < end; cell += 1) if (!cellHolds(table, cell, frame)) return cell;
   return NO_CELL;
 };
 
-/** Why the row at a place lost. The frame holds the input. */
-export const whyLost = (grounds: Grounds, place: number): LosingRow => {
+/** Why the row at a turn lost. The frame holds the input. */
+export const whyLost = (grounds: Grounds, turn: number): LosingRow => {
   const { rule, search } = grounds;
-  const row = rule.rowIndexes[place] ?? 0;
-  const cell = failedCell(search, place);
+  const row = rule.rowIndexes[turn] ?? 0;
+  const cell = failedCell(search, turn);
   if (cell === NO_CELL) return { row, because: 'cell' };
   if (kindOf(search.clauses.table, cell) === CellKind.schedule) return { row, because: 'schedule' };
   const input = rule.inputs[inputOf(search, cell)];
-  return { ...failedCondition(grounds, row, cell), ...seenValue(grounds, input, rule.orRows[place] === 1) };
+  return { ...failedCondition(grounds, row, cell), ...seenValue(grounds, input, rule.orRows[turn] === 1) };
 };
 
 /** Position of the input that a cell reads, directly or through a form. */

@@ -69,18 +69,22 @@ export type CellOutcome =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: RuleFailure };
 
 /** The value of an output cell, `NOTHING` included. */
-export const evaluateCell = (cell: OutputCell, environment: FormulaEnvironment, place: CellLocation): CellOutcome => {
-  if (cell instanceof FormulaCell) return evaluateFormula(cell.formula, environment, place);
+export const evaluateCell = (
+  cell: OutputCell,
+  environment: FormulaEnvironment,
+  location: CellLocation,
+): CellOutcome => {
+  if (cell instanceof FormulaCell) return evaluateFormula(cell.formula, environment, location);
   return { ok: true, value: cell instanceof ReferenceCell ? cell.current : cell };
 };
 
 export const evaluateFormula = (
   formula: CompiledFormula,
   environment: FormulaEnvironment,
-  place: CellLocation,
+  location: CellLocation,
 ): CellOutcome => {
   const outcome = runFormula(formula, environment);
-  return outcome.ok ? outcome : { ok: false, error: formulaFailure(outcome.problem, place) };
+  return outcome.ok ? outcome : { ok: false, error: formulaFailure(outcome.problem, location) };
 };
 
 const formulaFailure = (problem: FormulaProblem, { row, column }: CellLocation): RuleFailure => {
@@ -98,10 +102,10 @@ const formulaFailure = (problem: FormulaProblem, { row, column }: CellLocation):
 export type OutputValues =
   { readonly ok: true; readonly values: readonly unknown[] } | { readonly ok: false; readonly error: RuleFailure };
 
-/** Outputs of the row at a place, without defaults. Formulas see the previous values. */
-export const valuesOfRow = (rule: RuleParts, place: number, request: Request): OutputValues => {
-  const row = rule.rowIndexes[place];
-  return fillIn(rule, request, (position) => ({ cell: rule.outputs[position]?.cells[place], row }));
+/** Outputs of the row at a turn, without defaults. Formulas see the previous values. */
+export const valuesOfRow = (rule: RuleParts, turn: number, request: Request): OutputValues => {
+  const row = rule.rowIndexes[turn];
+  return fillIn(rule, request, (position) => ({ cell: rule.outputs[position]?.cells[turn], row }));
 };
 
 /** Values, and the defaults of outputs without one. Formulas of defaults see all previous values. */
@@ -111,12 +115,12 @@ export const withDefaults = (rule: RuleParts, given: readonly unknown[], request
     return { cell: value === NOTHING ? rule.outputs[position]?.fallback : value, row: undefined };
   });
 
-/** The row at a place, with defaults: one pass, so that formulas of the row also see previous defaults. */
-export const valuesOfOnlyRow = (rule: RuleParts, place: number, request: Request): OutputValues => {
-  const row = rule.rowIndexes[place];
+/** The row at a turn, with defaults: one pass, so that formulas of the row also see previous defaults. */
+export const valuesOfOnlyRow = (rule: RuleParts, turn: number, request: Request): OutputValues => {
+  const row = rule.rowIndexes[turn];
   return fillIn(rule, request, (position) => {
     const output = rule.outputs[position];
-    const cell = output?.cells[place];
+    const cell = output?.cells[turn];
     return cell === NOTHING ? { cell: output?.fallback, row: undefined } : { cell, row };
   });
 };
@@ -149,8 +153,8 @@ export const outputOf = (rule: RuleParts, values: readonly unknown[]): Record<st
 };
 
 /** Whether the outputs of a row, or the defaults if no row matches, are the same for every input. */
-export const isConstant = (rule: RuleParts, place: number | undefined): boolean =>
+export const isConstant = (rule: RuleParts, turn: number | undefined): boolean =>
   rule.outputs.every(({ cells, fallback }) => {
-    const cell = place === undefined ? NOTHING : cells[place];
+    const cell = turn === undefined ? NOTHING : cells[turn];
     return !((cell === NOTHING ? fallback : cell) instanceof FormulaCell);
   });

@@ -27,7 +27,7 @@ export interface ClauseTable {
   /** Clause `c` has the cells from `starts[c]` up to, not including, `starts[c + 1]`. */
   readonly starts: Uint32Array;
   /** Place of each clause's row in the order of trial. */
-  readonly places: Uint32Array;
+  readonly turns: Uint32Array;
   /**
    * By cell: its field of the frame, an input or a form of one, and its kind ({@link fieldOf}, {@link kindOf}). Data that a search reads
    * together is stored together: large tables wait for memory.

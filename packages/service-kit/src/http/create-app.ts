@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { fixedLimits, limits, type Operation, ServiceError } from '@decision/contracts';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import { type RequestPlace, type RequestPlaces } from '../admission/request-places';
+import { type AdmittedRequest, type AdmissionClass } from '../admission/admitted-requests';
 import { type Authenticator, identifyCaller, type Identity, requireEntitlement } from '../api-keys/authenticator';
 import { type Answer, BytesAnswer, LinesAnswer, sendBytes, sendError, sendStream } from './answer';
 import { type BoundOperation } from './bind-operation';
@@ -20,7 +20,7 @@ interface AppOptions {
   readonly bodyLimitBytes: number;
   readonly requestTimeoutMs: number;
   /** Admits requests of authorized callers. Absent: all are admitted. */
-  readonly admission: RequestPlaces | undefined;
+  readonly admission: AdmissionClass | undefined;
   /** Paths that hot routes answer: they count for 405 and OPTIONS. */
   readonly hotOperations: readonly { readonly method: 'get' | 'post' | 'put' | 'delete'; readonly path: string }[];
   /** The context that the server made for a request. */
@@ -90,11 +90,11 @@ const answerOperation = async (
   const context = options.contextOf(request);
   const identity = await authorise(options.authenticator, bound, request, context);
   // A caller without permission must not take a slot.
-  const place = identity === undefined ? undefined : options.admission?.enter();
+  const admitted = identity === undefined ? undefined : options.admission?.enter();
   try {
-    await answerAdmitted(options, { bound, identity, place }, request, response);
+    await answerAdmitted(options, { bound, identity, admitted }, request, response);
   } finally {
-    place?.releaseAfter(response);
+    admitted?.releaseAfter(response);
   }
 };
 
@@ -103,7 +103,7 @@ interface Call {
   readonly bound: BoundOperation;
   readonly identity: Identity | undefined;
   /** Undefined if the service admits everybody, or the operation requires no key. */
-  readonly place: RequestPlace | undefined;
+  readonly admitted: AdmittedRequest | undefined;
 }
 
 /** Bytes of a streamed body in memory at once: the chunks that its handler processes, and those read ahead. */
@@ -111,7 +111,7 @@ const STREAMED_BYTES = 4 * limits.chunkBytes.max;
 
 const answerAdmitted = async (
   options: AppOptions,
-  { bound, identity, place }: Call,
+  { bound, identity, admitted }: Call,
   request: Request,
   response: Response,
 ): Promise<void> => {
@@ -130,7 +130,7 @@ const answerAdmitted = async (
         deadline,
         stalledMs: options.requestTimeoutMs,
         signal: context.signal,
-        onSize: (bytes) => place?.onStreamed(bytes, STREAMED_BYTES),
+        onSize: (bytes) => admitted?.onStreamed(bytes, STREAMED_BYTES),
       }),
     readBody: () => {
       checkJsonContentType(request.headers['content-type']);
@@ -138,14 +138,14 @@ const answerAdmitted = async (
         ...bodyLimitOf(bound.operation, options.bodyLimitBytes),
         timeoutMs: options.requestTimeoutMs,
         signal: context.signal,
-        onSize: place && ((bytes) => place.onSize(bytes)),
+        onSize: admitted && ((bytes) => admitted.onSize(bytes)),
       });
     },
   });
   if (answer instanceof LinesAnswer || answer instanceof BytesAnswer) return sendStream(response, answer, context);
   // The time of a batch depends on its records; that of other requests shows how busy the service is.
-  if (bound.operation.body?.lines === undefined) place?.reportAnswerTime(performance.now() - startedAt);
-  send(response, answer, bound.operation.success.status, place);
+  if (bound.operation.body?.lines === undefined) admitted?.reportAnswerTime(performance.now() - startedAt);
+  send(response, answer, bound.operation.success.status, admitted);
 };
 
 const bodyLimitOf = (
@@ -179,10 +179,10 @@ const send = (
   response: ServerResponse,
   { body, options: { status, headers } }: Answer,
   usual: number,
-  place?: RequestPlace,
+  admitted?: AdmittedRequest,
 ): void => {
   const bytes = Buffer.isBuffer(body) ? body : body === undefined ? '' : JSON.stringify(body);
-  place?.replaceBodyWithAnswer(bytes.length);
+  admitted?.replaceBodyWithAnswer(bytes.length);
   sendBytes(response, status ?? usual, bytes, headers);
 };
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo } from 'node:net';
 import { fixedLimits, type Operation, ServiceError } from '@decision/contracts';
 import { tracer } from '@decision/tracing';
-import { type RequestPlaces } from '../admission/request-places';
+import { type AdmissionClass } from '../admission/admitted-requests';
 import { type Authenticator } from '../api-keys/authenticator';
 import { type Secret } from '../config/setting';
 import { StartRefusal } from '../lifecycle/start-refusal';
@@ -66,7 +66,7 @@ export interface ServiceServerOptions {
   readonly operations: readonly BoundOperation[];
   readonly authenticator?: Authenticator;
   /** Admits the requests of operations that require a key. Absent: all are admitted. A hot route admits its own. */
-  readonly admission?: RequestPlaces;
+  readonly admission?: AdmissionClass;
   readonly hot?: HotRoutes | undefined;
 }
 

@@ -18,9 +18,9 @@ type Outcome = { readonly lines: Buffer | string } | { readonly lines: string; r
 export const answerLines = async (
   chunks: AsyncIterable<Chunk>,
   evaluate: Evaluate,
-  { response, context: { signal }, place }: AnswerTarget,
+  { response, context: { signal }, admitted }: AnswerTarget,
 ): Promise<void> => {
-  const memory = new ResultMemory(place, 'passed_on');
+  const memory = new ResultMemory(admitted, 'passed_on');
   const sender = new ChunkSender(evaluate, LINES, memory);
   try {
     for await (const outcome of inOrder(chunks, (chunk) => outcomeOf(sender, chunk), CHUNKS_AT_ONCE)) {
@@ -68,11 +68,11 @@ const ONE_PIECE_BYTES = 1024 * 1024;
 export const answerList = async (
   chunks: AsyncIterable<Chunk>,
   evaluate: Evaluate,
-  { response, context: { signal }, place }: AnswerTarget,
+  { response, context: { signal }, admitted }: AnswerTarget,
 ): Promise<void> => {
   const all: Chunk[] = [];
   for await (const chunk of chunks) all.push(chunk);
-  const sender = new ChunkSender(evaluate, LIST, new ResultMemory(place, 'kept'));
+  const sender = new ChunkSender(evaluate, LIST, new ResultMemory(admitted, 'kept'));
   const parts: Buffer[] = [OPEN];
   let size = OPEN.length + CLOSE.length;
   for await (const results of inOrder(each(all), (chunk) => sender.send(chunk), CHUNKS_AT_ONCE)) {

@@ -1,6 +1,6 @@
 import { type ServerResponse } from 'node:http';
 import { type ChunkKind, limits, ServiceError } from '@decision/contracts';
-import { type InOrderLimits, type RequestContext, type RequestPlace } from '@decision/service-kit';
+import { type InOrderLimits, type RequestContext, type AdmittedRequest } from '@decision/service-kit';
 import { type Evaluate } from '../solve';
 import { type Chunk } from './chunk-builder';
 
@@ -15,7 +15,7 @@ export const CHUNKS_AT_ONCE: InOrderLimits<Chunk> = {
 export interface AnswerTarget {
   readonly response: ServerResponse;
   readonly context: Pick<RequestContext, 'signal'>;
-  readonly place: RequestPlace;
+  readonly admitted: AdmittedRequest;
 }
 
 /** Sends the chunks of one request to workers and counts them. */
@@ -79,7 +79,7 @@ export class ResultMemory {
   private wake: () => void = () => undefined;
 
   constructor(
-    private readonly place: RequestPlace,
+    private readonly admitted: AdmittedRequest,
     private readonly results: 'kept' | 'passed_on',
   ) {}
 
@@ -99,8 +99,8 @@ export class ResultMemory {
     } finally {
       this.sent -= 1;
       this.held += results?.length ?? 0;
-      this.place.addAnswerBytes((results?.length ?? 0) - reserved);
-      this.place.releaseBody(chunk.payload.length);
+      this.admitted.addAnswerBytes((results?.length ?? 0) - reserved);
+      this.admitted.releaseBody(chunk.payload.length);
       this.wake();
     }
   }
@@ -108,14 +108,14 @@ export class ResultMemory {
   /** The client has read this many bytes of results. */
   passedOn(bytes: number): void {
     this.held -= bytes;
-    this.place.addAnswerBytes(-bytes);
+    this.admitted.addAnswerBytes(-bytes);
     this.wake();
   }
 
   private async reserve(chunk: Chunk): Promise<number> {
     for (;;) {
       const bytes = this.estimate(chunk);
-      if (this.place.tryHoldAnswer(bytes)) {
+      if (this.admitted.tryHoldAnswer(bytes)) {
         this.sent += 1;
         return bytes;
       }
@@ -131,10 +131,10 @@ export class ResultMemory {
 
   /** No chunk of this request is at a worker: other requests, or the results that it keeps, hold the missing bytes. */
   private takeOrRefuse(bytes: number): number {
-    if (!this.place.isAlone()) throw this.place.refusal();
-    if (this.held + bytes > this.place.mostBytes && this.held > 0) throw tooLarge(this.place.mostBytes);
+    if (!this.admitted.isAlone()) throw this.admitted.refusal();
+    if (this.held + bytes > this.admitted.mostBytes && this.held > 0) throw tooLarge(this.admitted.mostBytes);
     // No other request holds memory, and this one is not refused by the estimate alone.
-    this.place.addAnswerBytes(bytes);
+    this.admitted.addAnswerBytes(bytes);
     this.sent += 1;
     return bytes;
   }

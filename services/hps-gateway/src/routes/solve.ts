@@ -54,7 +54,7 @@ const answerCollected = async (
   { openSolve, refusals }: SolveRouteContext,
   limits: SolveRouteLimits,
 ): Promise<void> => {
-  const { response, context, viewer, place } = exchange;
+  const { response, context, viewer, admitted } = exchange;
   const request = { ...path, ...clockOf(context), viewer };
   const watched = refusals?.ofRequest();
   try {
@@ -64,13 +64,13 @@ const answerCollected = async (
     watched?.note(request, error);
     throw error;
   } finally {
-    place.releaseAfter(response);
+    admitted.releaseAfter(response);
   }
 };
 
 /**
- * The hot route: one request, from its address to the worker's bytes, without a framework. The caller is identified before the request takes a
- * place, and the version is found before the body is read.
+ * The hot route: one request, from its address to the worker's bytes, without a framework. The caller is identified before the request is
+ * admitted, and the version is found before the body is read.
  */
 const createSolveRoute =
   (services: SolveRouteContext, limits: SolveRouteLimits): HotRoute =>
@@ -96,16 +96,16 @@ const answer = async (
   const { request, response, context } = arrived;
   const refusals = given.refusals?.ofRequest();
   const services = { ...given, refusals, openSolve: refusals?.watched(given.openSolve) ?? given.openSolve };
-  // A caller without permission to solve must not take up a place.
+  // A caller without permission to solve must not take up a slot.
   const viewer = await identify(services.authenticator, request, context.address);
   try {
-    const place = services.admission.enter();
+    const admitted = services.admission.enter();
     try {
-      const exchange = { ...arrived, viewer, place };
+      const exchange = { ...arrived, viewer, admitted };
       if (path === undefined) await answerParallel(exchange, services, limits);
       else await answerSolve(path, exchange, services, limits);
     } finally {
-      place.releaseAfter(response);
+      admitted.releaseAfter(response);
     }
   } catch (error) {
     refusals?.note({ ...(path ?? SEVERAL), ...clockOf(context), viewer }, error);
@@ -128,21 +128,21 @@ const answerSolve = async (
   { openSolve, flowAdmission }: Pick<SolveRouteContext, 'openSolve' | 'flowAdmission'>,
   limits: SolveRouteLimits,
 ): Promise<void> => {
-  const { request, response, context, viewer, place } = exchange;
+  const { request, response, context, viewer, admitted } = exchange;
   const isFlow = path.asset === 'flow';
   requireExplainable(viewer, path.explain);
   const form = formOfBody(request.headers['content-type'], path.bulk || isFlow);
   const idempotencyKey = isFlow ? readIdempotencyKey(request) : undefined;
   const { evaluate, reachesOut } = await openSolve({ ...path, ...clockOf(context), viewer, idempotencyKey });
-  if (reachesOut) place.moveTo(flowAdmission);
+  if (reachesOut) admitted.moveTo(flowAdmission);
   if (path.bulk || form === 'lines')
-    return answerInputs(exchange, limits, { form, evaluate }, openPieces(request, context, limits, place));
-  const body = await readSolveBody(request, context, limits, place);
+    return answerInputs(exchange, limits, { form, evaluate }, openPieces(request, context, limits, admitted));
+  const body = await readSolveBody(request, context, limits, admitted);
   if (body.kind === 'list') return answerInputs(exchange, limits, { form, evaluate }, body.pieces);
   const sentAt = performance.now();
   const result = await evaluate('solve', body.payload);
-  place.reportAnswerTime(performance.now() - sentAt);
-  place.replaceBodyWithAnswer(result.length);
+  admitted.reportAnswerTime(performance.now() - sentAt);
+  admitted.replaceBodyWithAnswer(result.length);
   sendBytes(response, 200, result);
 };
 
@@ -173,7 +173,7 @@ const isParallelPath = (url: string): boolean => url.startsWith(PATH) && /^\/?(?
 
 /** Answers one parallel request. Throws `ServiceError` for a fault of the whole request. */
 const answerParallel = async (
-  { request, response, context, viewer, place }: SolveExchange,
+  { request, response, context, viewer, admitted }: SolveExchange,
   {
     openSolve,
     flowAdmission,
@@ -188,13 +188,13 @@ const answerParallel = async (
   const explain = readExplain(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
   requireExplainable(viewer, explain);
   const pieces: Buffer[] = [];
-  for await (const piece of openPieces(request, context, limits, place)) pieces.push(piece);
+  for await (const piece of openPieces(request, context, limits, admitted)) pieces.push(piece);
   const shared = { viewer, explain, ...clockOf(context), idempotencyKey: readIdempotencyKey(request) };
   let isAmongFlows = false;
   const openEntry: OpenSolve = async (entry) => {
     const opened = await openSolve(entry);
     if (opened.reachesOut && !isAmongFlows) {
-      place.moveTo(flowAdmission);
+      admitted.moveTo(flowAdmission);
       isAmongFlows = true;
     }
     return opened;
@@ -204,6 +204,6 @@ const answerParallel = async (
     // An opened entry has been noted with its name.
     onFailed: (error) => refusals?.noteEntry({ ...SEVERAL, ...shared }, error),
   });
-  place.replaceBodyWithAnswer(results.length);
+  admitted.replaceBodyWithAnswer(results.length);
   sendBytes(response, 200, results);
 };

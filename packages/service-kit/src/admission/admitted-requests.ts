@@ -4,8 +4,8 @@ import { type Metrics } from '../metrics/metrics';
 import { Admission } from './admission';
 import { Pressure } from './pressure';
 
-/** The resources of admitted requests. */
-export class RequestPlaces {
+/** One class of requests: those that share a limit in flight, bytes and slots for large bodies. */
+export class AdmissionClass {
   private readonly pressure: Pressure;
 
   constructor(
@@ -22,7 +22,7 @@ export class RequestPlaces {
   }
 
   /** Admits a request whose caller is known. Throws `overloaded`. */
-  enter(): RequestPlace {
+  enter(): AdmittedRequest {
     try {
       this.admission.enter();
     } catch (error) {
@@ -30,11 +30,11 @@ export class RequestPlaces {
       throw error;
     }
     this.pressure.countAdmitted();
-    return new RequestPlace(this.admission, this.largeBodies);
+    return new AdmittedRequest(this.admission, this.largeBodies);
   }
 
   /** Takes over a request of another class with its bytes. Throws `overloaded`, and then takes nothing. */
-  takeOver(bodySize: number, heldBytes: number): ClassOfPlace {
+  takeOver(bodySize: number, heldBytes: number): TakenResources {
     const { admission, largeBodies } = this;
     const isLarge = largeBodies.take(bodySize);
     try {
@@ -54,7 +54,7 @@ export class RequestPlaces {
 }
 
 /** The admission that counts the resources of a request. */
-interface ClassOfPlace {
+interface TakenResources {
   readonly admission: Admission;
   readonly largeBodies: LargeBodies;
   /** Whether it has a slot for large bodies. */
@@ -62,7 +62,7 @@ interface ClassOfPlace {
 }
 
 /** Resources of one admitted request: a slot in flight, the bytes of its body and its answer, and possibly a slot for large bodies. */
-export class RequestPlace {
+export class AdmittedRequest {
   private isLarge = false;
   /** Bytes held of the body and of the answer. */
   private body = 0;
@@ -86,9 +86,9 @@ export class RequestPlace {
    * Moves the request with its resources to another class, to which its latency is then reported. Throws `overloaded` if that class has no
    * room; the request then stays in its class.
    */
-  moveTo(places: RequestPlaces): void {
+  moveTo(target: AdmissionClass): void {
     const held = this.body + this.answer;
-    const taken = places.takeOver(this.bodySize, held);
+    const taken = target.takeOver(this.bodySize, held);
     this.releaseLarge();
     this.admission.leave(held, undefined);
     this.admission = taken.admission;
@@ -231,8 +231,8 @@ type FlowAdmissionConfig = Pick<AdmissionConfig, 'largeBodyThresholdBytes' | 'la
 };
 
 /** The configured admission of this process, with its state in metrics. */
-export const openAdmission = (config: AdmissionConfig, metrics: Metrics): RequestPlaces => {
-  const places = openPlaces(config, {
+export const openAdmission = (config: AdmissionConfig, metrics: Metrics): AdmissionClass => {
+  const requests = openClass(config, {
     limit: metrics.gauge({
       name: 'decision_admission_limit',
       help: 'Requests in flight beyond which requests are answered 429, as measured latency has it.',
@@ -246,18 +246,18 @@ export const openAdmission = (config: AdmissionConfig, metrics: Metrics): Reques
     name: 'decision_admission_pressure',
     help: 'Requests received for each admitted one in the last 15 seconds; 0 if none was refused.',
     collect() {
-      this.set(places.readPressure());
+      this.set(requests.readPressure());
     },
   });
-  return places;
+  return requests;
 };
 
 /**
  * A second admission, for requests for flows that reach out: slow external systems neither occupy the slots of other requests nor lower
  * their limit. docs/adr/0036-flows-that-reach-out-are-admitted-apart.md.
  */
-export const openFlowAdmission = (config: FlowAdmissionConfig, metrics: Metrics): RequestPlaces =>
-  openPlaces(
+export const openFlowAdmission = (config: FlowAdmissionConfig, metrics: Metrics): AdmissionClass =>
+  openClass(
     {
       ...config,
       admissionTargetMs: config.flowAdmissionTargetMs,
@@ -284,7 +284,7 @@ interface AdmissionGauges {
 
 const now = (): number => performance.now();
 
-const openPlaces = (config: AdmissionConfig, { limit, meanMs }: AdmissionGauges): RequestPlaces => {
+const openClass = (config: AdmissionConfig, { limit, meanMs }: AdmissionGauges): AdmissionClass => {
   const admission = new Admission(
     { targetMs: config.admissionTargetMs, maxRequests: config.maxInFlightRequests, maxBytes: config.maxInFlightBytes },
     now,
@@ -294,5 +294,5 @@ const openPlaces = (config: AdmissionConfig, { limit, meanMs }: AdmissionGauges)
     },
   );
   const { largeBodyThresholdBytes: thresholdBytes, largeBodyMaxConcurrent: maxConcurrent } = config;
-  return new RequestPlaces(admission, new LargeBodies({ thresholdBytes, maxConcurrent }), now);
+  return new AdmissionClass(admission, new LargeBodies({ thresholdBytes, maxConcurrent }), now);
 };
