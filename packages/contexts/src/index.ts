@@ -19,7 +19,13 @@ export {
   sentenceOf,
 } from './instances/check-record';
 export { identityValueOf, linkedInstance, readIdentity } from './facts/instance-id';
-export { type ResolvedInstance, resolveInstance, withDefaults } from './instances/resolved-instance';
+export {
+  deriveState,
+  describeState,
+  type ResolvedInstance,
+  resolveInstance,
+  withDefaults,
+} from './instances/resolved-instance';
 export { type Aggregates, aggregatesOver, RelationFolds } from './derived/aggregates';
 export {
   type DerivationSources,
@@ -27,6 +33,7 @@ export {
   type HistorySource,
   noHistory,
   type RelatedInstances,
+  withChange,
 } from './derived/derive-facts';
 export {
   assetKey,
@@ -52,7 +59,7 @@ export {
   TriedMemory,
 } from './rounds/settle-task';
 export { disownFacts } from './rounds/write-outputs';
-export { settle } from './rounds/settle';
+export { lookAhead, settle } from './rounds/settle';
 export {
   type GivenInstance,
   groupRecords,

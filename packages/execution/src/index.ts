@@ -14,17 +14,11 @@ export {
 } from './decisions/decision-log';
 export { type LoggingPolicy, type MaskValue, NOTHING_SHOWN, stricterPolicy } from './decisions/logging-policy';
 export { type SolvedInput, solvedInput } from './decisions/solved-input';
-export { createRunLog } from './decisions/run-log';
 export { createUsageCounter, combineWriters } from './decisions/usage-counter';
-export {
-  type ContextModels,
-  createContextModels,
-  inputHash,
-  ancestorsOf,
-  type RequestFault,
-  type SettleFault,
-  settleOperations,
-} from './settle-operations';
+export { type ContextModels, createContextModels } from './operations/context-models';
+export { type RequestFault, type SettleFault } from './operations/evaluate-asset';
+export { createRunLog } from './operations/run-log';
+export { ancestorsOf, inputHash, settleOperations } from './operations/settle-operations';
 export { BRIEFLY_COMPILED_CELLS, createStoredRules, type RuleLibrary } from './rule-library';
 export { answerEvaluations } from './threads/answer-evaluations';
 export { createEvaluationThreads, type EvaluationThreads } from './threads/evaluation-threads';

@@ -32,7 +32,7 @@ const LONGEST = [
   'tests-e2e/test/operating/traces.test.ts',
   'services/log-collector/test/export-parquet.test.ts',
   'services/objects-api/test/values/value-sync.test.ts',
-  'packages/execution/src/settle-operations.test.ts',
+  'packages/execution/src/operations/settle-operations.test.ts',
   'packages/decision-archive/test/upkeep.test.ts',
   'packages/persistence/test/contexts/context-removal.test.ts',
   'services/log-collector/test/collecting.test.ts',

@@ -2,7 +2,7 @@ import { type AssetKind } from '@decision/contracts';
 import { type ContextDefinition } from '../definitions/context-model';
 import { readSchema } from '../definitions/read-schema';
 import { type RelatedInstances } from '../derived/derive-facts';
-import { type Facts, hasValue, quoted, valueOf } from '../facts/facts';
+import { type Facts, quoted, valueOf } from '../facts/facts';
 
 /** A field that an asset reads: a fact, a member of one (`order.total`), or a relationship (`$relations.orders`). */
 export interface AssetInput {
@@ -41,8 +41,23 @@ interface BoundFlow {
 /** The name of an asset within its context, such as `rule:discount`. */
 export const assetKey = ({ type, slug }: Pick<BoundAsset, 'type' | 'slug'>): string => `${type}:${slug}`;
 
-/** Defines the order in which the outputs of one round are written (C64). */
-export const compareAssets = (a: BoundAsset, b: BoundAsset): number => (assetKey(a) < assetKey(b) ? -1 : 1);
+/** An asset with its {@link assetKey}. */
+interface KeyedAsset {
+  readonly asset: BoundAsset;
+  readonly key: string;
+}
+
+/** Computed once per list: a batch asks for thousands of instances. */
+const ordered = new WeakMap<readonly BoundAsset[], readonly KeyedAsset[]>();
+
+/** The assets in the order in which the outputs of one round are written (C64). */
+export const inWritingOrder = (assets: readonly BoundAsset[]): readonly KeyedAsset[] => {
+  const known = ordered.get(assets);
+  if (known !== undefined) return known;
+  const found = assets.map((asset) => ({ asset, key: assetKey(asset) })).sort((a, b) => (a.key < b.key ? -1 : 1));
+  ordered.set(assets, found);
+  return found;
+};
 
 const RELATIONS = '$relations.';
 
@@ -87,14 +102,14 @@ const unique = (names: readonly string[]): readonly string[] => [...new Set(name
 
 /** Inputs of an asset from an instance (C62): the facts that it reads and that have a value, and relationships. */
 export const inputsOf = (asset: BoundAsset, state: Facts, related: RelatedInstances): Facts => {
-  const facts = factsRead(asset)
-    .filter((fact) => hasValue(state, fact))
-    .map((fact) => [fact, valueOf(state, fact)]);
-  const relations = relationsRead(asset)
-    .filter((name) => Object.hasOwn(related, name))
-    .map((name) => [name, related[name]]);
-  const inputs = Object.fromEntries(facts) as Facts; // pairs of a name and a value
-  return relations.length === 0 ? inputs : { ...inputs, $relations: Object.fromEntries(relations) };
+  const inputs: Record<string, unknown> = {};
+  for (const fact of factsRead(asset)) {
+    const value = valueOf(state, fact);
+    if (value !== null) inputs[fact] = value; // no fact is named `__proto__`
+  }
+  const relations = relationsRead(asset).filter((name) => Object.hasOwn(related, name));
+  if (relations.length > 0) inputs['$relations'] = Object.fromEntries(relations.map((name) => [name, related[name]]));
+  return inputs;
 };
 
 interface Names {

@@ -34,7 +34,21 @@ export const compileContext = (definition: ContextDefinition, world: ContextWorl
   }
   const { facts, identity, relations, derivedNames } = local;
   const derived = new Map(ordering.order.flatMap((key) => entryOf(local.derived, key)));
-  return { ok: true, model: { definition, identity, facts, derived, derivedNames, relations } };
+  const model = { definition, identity, facts, ...groupFacts(facts), derived, derivedNames, relations };
+  return { ok: true, model };
+};
+
+/** Facts by their settings: looked up once, since every instance asks for them. */
+const groupFacts = (
+  facts: ContextModel['facts'],
+): Pick<ContextModel, 'requiredFacts' | 'trackedFacts' | 'defaultedFacts' | 'limitedFacts'> => {
+  const all = [...facts.values()];
+  return {
+    requiredFacts: all.filter(({ required }) => required).map(({ key }) => key),
+    trackedFacts: all.filter(({ trackHistory }) => trackHistory).map(({ key }) => key),
+    defaultedFacts: all.filter(({ defaultValue }) => defaultValue !== null),
+    limitedFacts: all.filter(({ collection }) => collection !== undefined),
+  };
 };
 
 const entryOf = (derived: ReadonlyMap<string, DerivedModel>, key: string): [string, DerivedModel][] => {

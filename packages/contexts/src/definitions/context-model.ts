@@ -64,6 +64,14 @@ export interface ContextModel {
   readonly identity: IdentityFact;
   /** By name, in the order of the schema. */
   readonly facts: ReadonlyMap<string, FactModel>;
+  /** Names of the facts that an instance needs to be complete. */
+  readonly requiredFacts: readonly string[];
+  /** Names of the facts whose changes are kept as history. */
+  readonly trackedFacts: readonly string[];
+  /** Facts that have a default. */
+  readonly defaultedFacts: readonly FactModel[];
+  /** Facts that are limited to the members of a collection. */
+  readonly limitedFacts: readonly FactModel[];
   /** By name, in dependency order. */
   readonly derived: ReadonlyMap<string, DerivedModel>;
   /** Names of derived facts in the order of the schema. */

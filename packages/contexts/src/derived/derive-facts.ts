@@ -155,16 +155,27 @@ export const noHistory: HistorySource = () => [];
  * tracked fact that has a value.
  */
 export const historyOfChange = (
-  { facts }: Pick<ContextModel, 'facts'>,
+  { trackedFacts }: Pick<ContextModel, 'trackedFacts'>,
   before: Facts,
   after: Facts,
   now: number,
 ): ReadonlyMap<string, HistoryEntry> => {
+  if (trackedFacts.length === 0) return NO_CHANGE;
   const entries = new Map<string, HistoryEntry>();
-  for (const { key, trackHistory } of facts.values()) {
-    if (!trackHistory) continue;
-    const value = valueOf(after, key);
-    if (!sameValue(valueOf(before, key), value)) entries.set(key, { timestamp: now, value });
+  for (const fact of trackedFacts) {
+    const value = valueOf(after, fact);
+    if (!sameValue(valueOf(before, fact), value)) entries.set(fact, { timestamp: now, value });
   }
   return entries;
+};
+
+const NO_CHANGE: ReadonlyMap<string, HistoryEntry> = new Map();
+
+/** Committed entries behind those of a change that is not committed. */
+export const withChange = (changes: ReadonlyMap<string, HistoryEntry>, committed: HistorySource): HistorySource => {
+  if (changes.size === 0) return committed;
+  return (fact) => {
+    const entry = changes.get(fact);
+    return entry === undefined ? committed(fact) : [entry, ...committed(fact)];
+  };
 };

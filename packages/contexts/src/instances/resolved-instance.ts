@@ -18,32 +18,30 @@ export interface ResolvedInstance {
 }
 
 /** Facts, with defaults for those that were never given (C34). */
-export const withDefaults = ({ facts: declared }: ContextModel, facts: Facts): Facts => {
-  const defaults = [...declared.values()].filter(
-    ({ key, defaultValue }) => defaultValue !== null && !Object.hasOwn(facts, key),
-  );
+export const withDefaults = ({ defaultedFacts }: ContextModel, facts: Facts): Facts => {
+  const defaults = defaultedFacts.filter(({ key }) => !Object.hasOwn(facts, key));
   return defaults.length === 0
     ? facts
     : { ...Object.fromEntries(defaults.map(({ key, defaultValue }) => [key, defaultValue])), ...facts };
 };
 
-/** Computes all facts of an instance from its stored ones: the part of {@link resolveInstance} that assets read. */
-export const deriveState = (
-  model: ContextModel,
-  stored: Facts,
-  sources: DerivationSources,
-): Pick<ResolvedInstance, 'state' | 'derived' | 'failures'> => {
+/** All facts of an instance: the part of {@link ResolvedInstance} that assets read. */
+type DerivedState = Pick<ResolvedInstance, 'state' | 'derived' | 'failures'>;
+
+/** Computes all facts of an instance from its stored ones. */
+export const deriveState = (model: ContextModel, stored: Facts, sources: DerivationSources): DerivedState => {
   const base = withDefaults(model, stored);
   const { derived, failures } = deriveFacts(model, base, sources);
-  return { state: { ...base, ...derived }, derived, failures };
+  return { state: model.derived.size === 0 ? base : { ...base, ...derived }, derived, failures };
 };
 
 /** Computes the readers' view of an instance from its stored state. */
-export const resolveInstance = (model: ContextModel, stored: Facts, sources: DerivationSources): ResolvedInstance => {
-  const { state, derived, failures } = deriveState(model, stored, sources);
-  const need = [...model.facts.values()]
-    .filter(({ key, required }) => required && !hasValue(state, key))
-    .map(({ key }) => key);
+export const resolveInstance = (model: ContextModel, stored: Facts, sources: DerivationSources): ResolvedInstance =>
+  describeState(model, deriveState(model, stored, sources));
+
+/** The readers' view of an instance whose facts were computed. */
+export const describeState = (model: ContextModel, { state, derived, failures }: DerivedState): ResolvedInstance => {
+  const need = model.requiredFacts.filter((fact) => !hasValue(state, fact));
   return {
     state,
     derived,
@@ -55,6 +53,9 @@ export const resolveInstance = (model: ContextModel, stored: Facts, sources: Der
 };
 
 const factsHeld = ({ facts, derived, derivedNames }: ContextModel, state: Facts): string[] => {
-  const others = Object.keys(state).filter((fact) => !facts.has(fact) && !derived.has(fact));
-  return [...facts.keys(), ...derivedNames, ...others.sort()].filter((fact) => hasValue(state, fact));
+  const held: string[] = [];
+  for (const fact of facts.keys()) if (hasValue(state, fact)) held.push(fact);
+  for (const fact of derivedNames) if (hasValue(state, fact)) held.push(fact);
+  const others = Object.keys(state).filter((fact) => !facts.has(fact) && !derived.has(fact) && hasValue(state, fact));
+  return others.length === 0 ? held : [...held, ...others.sort()];
 };

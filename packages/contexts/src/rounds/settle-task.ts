@@ -20,6 +20,8 @@ export interface SettleTask {
   readonly assets: readonly BoundAsset[];
   /** Stored facts of the instance. */
   readonly facts: Facts;
+  /** Facts and derived facts of this instance, if they were computed already. */
+  readonly state?: Facts | undefined;
   readonly executions: Executions;
   /** History here is the committed one; the settling adds its own changes to it (C43). */
   readonly sources: DerivationSources;
@@ -61,7 +63,12 @@ export interface SettlingInstance {
 
 export interface SettlePorts {
   /** `successes` counts the earlier successes of the asset for this instance, in this and earlier settlings. */
-  execute(asset: BoundAsset, inputs: Facts, successes: number, settling: SettlingInstance): Promise<AssetAnswer>;
+  execute(
+    asset: BoundAsset,
+    inputs: Facts,
+    successes: number,
+    settling: SettlingInstance,
+  ): Promise<AssetAnswer> | AssetAnswer;
   /** A short text that is unique for each text, such as a hash. */
   readonly hash: (text: string) => string;
   /** Whether the time of this work is over. */
@@ -70,8 +77,8 @@ export interface SettlePorts {
   readonly isFull: () => boolean;
   /** Memory of tried states that this settling shares with all others of the process; absent if no run can succeed. */
   readonly tried?: TriedMemory;
-  /** Awaited between rounds, whose number is unbounded: lets other work of the process run when due. */
-  readonly pause: () => Promise<void>;
+  /** Called between rounds, whose number is unbounded; a promise, which is awaited, lets other work of the process run when due. */
+  readonly pause: () => Promise<void> | undefined;
   /** Called with the error that `execute` threw; the run itself only says that there was no answer (C74). */
   readonly onFault: (asset: BoundAsset, error: unknown) => void;
   readonly collections: Collections;

@@ -1,8 +1,8 @@
 import { type ExecutionRecord } from '@decision/contracts';
-import { assetKey, type BoundAsset, compareAssets, inputsOf, relationsRead } from '../assets/bound-asset';
+import { type BoundAsset, inputsOf, inWritingOrder, relationsRead } from '../assets/bound-asset';
 import { isReady } from '../assets/readiness';
 import { faultOfList } from '../derived/aggregates';
-import { historyOfChange, type HistorySource, noHistory } from '../derived/derive-facts';
+import { historyOfChange, type HistorySource, noHistory, withChange } from '../derived/derive-facts';
 import { canonicalJson, type Facts, mergeFacts, quoted } from '../facts/facts';
 import { checkRecord, sentenceOf } from '../instances/check-record';
 import { deriveState } from '../instances/resolved-instance';
@@ -31,12 +31,24 @@ export const OWN_TRIED_BYTES = 64 * 1024;
 export const settle = (task: SettleTask, ports: SettlePorts): Promise<Settled> =>
   new Settling(task, ports).runAndFree();
 
+/** The outcome of settling an instance for which nothing is due; undefined if something is. Nothing is executed. */
+export const lookAhead = (task: SettleTask, hash: SettlePorts['hash']): Settled | undefined =>
+  new Settling(task, { ...EXECUTING_NOTHING, hash }).outcomeWithoutRun();
+
+const EXECUTING_NOTHING: Omit<SettlePorts, 'hash'> = {
+  execute: () => ({ status: 'unavailable', error: 'Nothing is executed here.' }),
+  isOver: () => true,
+  isFull: () => false,
+  pause: () => undefined,
+  onFault: () => undefined,
+  collections: () => undefined,
+};
+
 /** An asset with its would-be inputs. */
 interface Candidate {
   readonly asset: BoundAsset;
   readonly key: string;
   readonly inputs: Facts;
-  readonly inputHash: string;
 }
 
 class Settling implements SettlingInstance {
@@ -46,7 +58,7 @@ class Settling implements SettlingInstance {
   private executions: Executions;
   /** The state computed from these facts. */
   private resolved: { readonly facts: Facts; readonly state: Facts } | undefined;
-  private readonly considered: readonly BoundAsset[];
+  private readonly considered: ReturnType<typeof inWritingOrder>;
   /** Outcome of each asset, by key; the last run counts. */
   private readonly runs = new Map<string, AssetRun>();
   /** Versions and inputs that were tried, by whether the asset failed or succeeded. */
@@ -55,7 +67,7 @@ class Settling implements SettlingInstance {
   /** Approximate bytes of both. */
   private triedBytes = 0;
   /** Hash of the last inputs of each asset, by key. */
-  private readonly hashes = new Map<string, { readonly text: string; readonly hash: string }>();
+  private readonly hashes = new Map<string, { readonly inputs: Facts; readonly hash: string }>();
   private forced: string | undefined;
   private degraded: string | undefined;
   private anyReady = false;
@@ -66,13 +78,18 @@ class Settling implements SettlingInstance {
     private readonly task: SettleTask,
     private readonly ports: SettlePorts,
   ) {
-    const { only } = task;
-    this.facts = task.facts;
+    const { only, facts, state } = task;
+    this.facts = facts;
+    if (state !== undefined) this.resolved = { facts, state };
     this.executions = task.executions;
     this.forced = task.forced;
-    this.considered = [...task.assets]
-      .filter((asset) => only === undefined || only.has(assetKey(asset)))
-      .sort(compareAssets);
+    const assets = inWritingOrder(task.assets);
+    this.considered = only === undefined ? assets : assets.filter(({ key }) => only.has(key));
+  }
+
+  outcomeWithoutRun(): Settled | undefined {
+    const due = this.findDue();
+    return due.length === 0 ? this.end('fixpoint', due) : undefined;
   }
 
   async runAndFree(): Promise<Settled> {
@@ -87,15 +104,17 @@ class Settling implements SettlingInstance {
     for (;;) {
       const due = this.findDue();
       if (due.length === 0) return this.end('fixpoint', due);
-      if (due.some((candidate) => this.succeeded.has(tryOf(candidate)))) return this.end('repeated_state', due);
+      if (due.some((candidate) => this.hasTried(this.succeeded, candidate))) return this.end('repeated_state', due);
       if (this.ports.isOver()) return this.end('deadline', due);
       if (this.isFull(due)) return this.end('memory_bound', due);
       this.rounds += 1;
       this.isRunning = true;
-      const answers = await Promise.all(due.map((candidate) => this.execute(candidate)));
+      const running = due.map((candidate) => this.execute(candidate));
+      const answers = running.every(isAnswer) ? running : await Promise.all(running.map((one) => Promise.resolve(one)));
       this.isRunning = false;
       due.forEach((candidate, index) => this.take(candidate, answers[index] ?? NO_ANSWER));
-      await this.ports.pause();
+      const pause = this.ports.pause();
+      if (pause !== undefined) await pause;
     }
   }
 
@@ -134,35 +153,33 @@ class Settling implements SettlingInstance {
     const { model, sources, ancestors } = this.task;
     const state = this.state();
     const due: Candidate[] = [];
-    for (const asset of this.considered) {
+    for (const { asset, key } of this.considered) {
       if (!isReady(model, asset, state)) continue;
       this.anyReady = true;
-      const inputs = inputsOf(asset, state, sources.related);
-      const key = assetKey(asset);
-      const candidate = { asset, key, inputs, inputHash: this.hashOf(key, inputs) };
+      const candidate = { asset, key, inputs: inputsOf(asset, state, sources.related) };
       if (!this.isDue(candidate)) continue;
-      if (ancestors?.has(candidate.key) === true) this.skip(candidate, 'skipped_in_progress');
+      if (ancestors?.has(key) === true) this.skip(candidate, 'skipped_in_progress');
       else due.push(candidate);
     }
     return due;
   }
 
   /** Most rounds leave the inputs of most assets unchanged. */
-  private hashOf(key: string, inputs: Facts): string {
-    const text = canonicalJson(inputs);
+  private hashOf({ key, inputs }: Candidate): string {
     const last = this.hashes.get(key);
-    if (last?.text === text) return last.hash;
-    const hash = this.ports.hash(text);
-    this.hashes.set(key, { text, hash });
+    if (last !== undefined && hasSameMembers(last.inputs, inputs)) return last.hash;
+    const hash = this.ports.hash(canonicalJson(inputs));
+    this.hashes.set(key, { inputs, hash });
     return hash;
   }
 
   private isDue(candidate: Candidate): boolean {
-    const { asset, key, inputHash } = candidate;
+    const { asset, key } = candidate;
     if (this.forced === key) return true;
-    if (this.failed.has(tryOf(candidate)) || this.runs.get(key)?.unavailable === true) return false;
+    if (this.hasTried(this.failed, candidate) || this.runs.get(key)?.unavailable === true) return false;
     const last = this.executions[key]?.last_success;
-    const isUnchanged = last?.effective_version === asset.effectiveVersion && last.input_hash === inputHash;
+    const isUnchanged =
+      last?.effective_version === asset.effectiveVersion && last.input_hash === this.hashOf(candidate);
     if (isUnchanged) this.skip(candidate, 'skipped_already_run');
     return !isUnchanged;
   }
@@ -171,15 +188,19 @@ class Settling implements SettlingInstance {
     if (!this.runs.has(key)) this.runs.set(key, { type, slug, status });
   }
 
-  private async execute({ asset, key, inputs }: Candidate): Promise<AssetAnswer> {
+  private execute({ asset, key, inputs }: Candidate): Promise<AssetAnswer> | AssetAnswer {
     const { aggregates } = this.task.sources;
     const faults = relationsRead(asset).flatMap((relation) => faultOfList(aggregates, relation) ?? []);
     if (faults[0] !== undefined) return { status: 'evaluation_error', error: `${faults[0]}.` };
-    try {
-      return await this.ports.execute(asset, inputs, successesOf(this.executions[key]), this);
-    } catch (error) {
+    const withoutAnswer = (error: unknown): AssetAnswer => {
       this.ports.onFault(asset, error);
       return NO_ANSWER;
+    };
+    try {
+      const answer = this.ports.execute(asset, inputs, successesOf(this.executions[key]), this);
+      return isAnswer(answer) ? answer : answer.catch(withoutAnswer);
+    } catch (error) {
+      return withoutAnswer(error);
     }
   }
 
@@ -228,8 +249,16 @@ class Settling implements SettlingInstance {
     this.runs.set(candidate.key, { type, slug, status, error, ...named });
   }
 
+  private hasTried(tries: ReadonlySet<string>, candidate: Candidate): boolean {
+    return tries.size > 0 && tries.has(this.tryOf(candidate));
+  }
+
+  private tryOf(candidate: Candidate): string {
+    return `${candidate.key} ${candidate.asset.effectiveVersion} ${this.hashOf(candidate)}`;
+  }
+
   private noteTry(tries: Set<string>, candidate: Candidate): void {
-    const text = tryOf(candidate);
+    const text = this.tryOf(candidate);
     if (tries.has(text)) return;
     tries.add(text);
     const bytes = text.length * BYTES_OF_UNIT + BYTES_OF_ENTRY;
@@ -238,23 +267,21 @@ class Settling implements SettlingInstance {
   }
 
   private note(
-    { asset, inputHash }: Candidate,
+    candidate: Candidate,
     status: 'success' | 'evaluation_error' | 'infrastructure_error',
     written: readonly string[],
     error?: string,
   ): void {
     const { now } = this.task.sources;
+    const { asset } = candidate;
+    const inputHash = this.hashOf(candidate);
     this.executions = noteRun(this.executions, { asset, status, inputHash, now, written, error });
   }
 
   /** Committed entries follow the changes of this settling. */
   private historyNow(committed: HistorySource): HistorySource {
     const { model, facts: before, sources } = this.task;
-    const changes = historyOfChange(model, before, this.facts, sources.now);
-    return (fact) => {
-      const entry = changes.get(fact);
-      return entry === undefined ? committed(fact) : [entry, ...committed(fact)];
-    };
+    return withChange(historyOfChange(model, before, this.facts, sources.now), committed);
   }
 
   private end(ended: SettleEnd, due: readonly Candidate[]): Settled {
@@ -275,4 +302,10 @@ const NO_ANSWER: AssetAnswer = { status: 'infrastructure_error', error: 'The exe
 const successesOf = (record: ExecutionRecord | undefined): number =>
   record === undefined ? 0 : record.run_count - (record.failure_count ?? 0);
 
-const tryOf = ({ key, asset, inputHash }: Candidate): string => `${key} ${asset.effectiveVersion} ${inputHash}`;
+const isAnswer = (answer: Promise<AssetAnswer> | AssetAnswer): answer is AssetAnswer => !(answer instanceof Promise);
+
+/** Whether both have the same members, each the same value or the same object. */
+const hasSameMembers = (one: Facts, other: Facts): boolean => {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => Object.is(one[name], other[name]));
+};

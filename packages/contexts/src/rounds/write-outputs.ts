@@ -30,15 +30,16 @@ interface OutputsToWrite {
 /** Merges an asset's answer into the facts (C64 to C66). The arguments are not changed. */
 export const writeOutputs = (task: OutputsToWrite): OutputsWrite => {
   const { model, outputs, facts } = task;
-  const kept: [string, unknown][] = [];
-  for (const [fact, value] of Object.entries(outputs)) {
-    const error = faultOfOutput(task, fact, value);
+  const written: string[] = [];
+  for (const fact of Object.keys(outputs)) {
+    const error = faultOfOutput(task, fact, outputs[fact]);
     if (error !== undefined) return { ok: false, error };
-    if (model.facts.has(fact) || model.definition.onSchemaMismatch === 'store') kept.push([fact, value]);
+    if (model.facts.has(fact) || model.definition.onSchemaMismatch === 'store') written.push(fact);
   }
-  const written = kept.map(([fact]) => fact);
   const cleared = factsLeftOut(task, written);
-  return { ok: true, facts: { ...factsWithout(facts, cleared), ...Object.fromEntries(kept) }, written, cleared };
+  const changed: Record<string, unknown> = { ...factsWithout(facts, cleared) };
+  for (const fact of written) changed[fact] = outputs[fact]; // no fact is named `__proto__`
+  return { ok: true, facts: changed, written, cleared };
 };
 
 const factsWithout = (facts: Facts, cleared: readonly string[]): Facts => {
@@ -88,42 +89,48 @@ const storable = (error: string): string => error.slice(0, ERROR_LENGTH).replace
 
 /**
  * Executions after these facts were given or written by others: no asset owns them any longer (C66). Answers the same object if no asset
- * owned any, so that a merge need not write executions.
+ * owned any, so that a merge need not write executions. `except` is the key of the asset that wrote them, if one did.
  */
-export const disownFacts = (executions: Executions, facts: readonly string[]): Executions => {
-  if (facts.length === 0) return executions;
+export const disownFacts = (executions: Executions, facts: readonly string[], except?: string): Executions => {
+  const keys = Object.keys(executions);
+  if (facts.length === 0 || keys.length === 0) return executions;
   const taken = new Set(facts);
-  const changed = Object.entries(executions).flatMap(([key, record]): [string, ExecutionRecord][] => {
-    const owned = record.owned_facts ?? [];
-    const kept = owned.filter((fact) => !taken.has(fact));
-    return kept.length === owned.length ? [] : [[key, { ...record, owned_facts: kept }]];
-  });
-  return changed.length === 0 ? executions : { ...executions, ...Object.fromEntries(changed) };
+  let changed: Record<string, ExecutionRecord> | undefined;
+  for (const key of keys) {
+    const record = executions[key];
+    if (key === except || record?.owned_facts?.some((fact) => taken.has(fact)) !== true) continue;
+    changed ??= { ...executions };
+    changed[key] = { ...record, owned_facts: record.owned_facts.filter((fact) => !taken.has(fact)) };
+  }
+  return changed ?? executions;
 };
 
 /** Executions after a run (C70). Only the asset owns the facts that it wrote. */
 export const noteRun = (executions: Executions, run: FinishedRun): Executions => {
   const key = assetKey(run.asset);
-  return { ...disownFacts(executions, run.written), [key]: recordRun(executions[key], run) };
+  return { ...disownFacts(executions, run.written, key), [key]: recordRun(executions[key], run) };
 };
 
 /** A failure keeps the list of facts that the last success wrote, since they remain. */
 const recordRun = (before: ExecutionRecord | undefined, run: FinishedRun): ExecutionRecord => {
   const { asset, status, inputHash, now, written, error } = run;
-  const succeeded = { effective_version: asset.effectiveVersion, input_hash: inputHash };
-  const failures = (before?.failure_count ?? 0) + (status === 'success' ? 0 : 1);
-  const lastSuccess = status === 'success' ? succeeded : before?.last_success;
-  return {
+  const versionAndInputs = { effective_version: asset.effectiveVersion, input_hash: inputHash };
+  const isSuccess = status === 'success';
+  const failures = (before?.failure_count ?? 0) + (isSuccess ? 0 : 1);
+  const lastSuccess = isSuccess ? versionAndInputs : before?.last_success;
+  const own = [...written];
+  const record: ExecutionRecord = {
     type: asset.type,
     slug: asset.slug,
     status,
-    ...succeeded,
+    ...versionAndInputs,
     run_count: (before?.run_count ?? 0) + 1,
-    ...(failures === 0 ? {} : { failure_count: failures }),
     timestamp: new Date(now).toISOString(),
-    written_to_context: status === 'success' ? [...written] : (before?.written_to_context ?? []),
-    owned_facts: status === 'success' ? [...written] : (before?.owned_facts ?? []),
-    ...(error === undefined ? {} : { error: storable(error) }),
-    ...(lastSuccess === undefined ? {} : { last_success: lastSuccess }),
+    written_to_context: isSuccess ? own : (before?.written_to_context ?? []),
+    owned_facts: isSuccess ? own : (before?.owned_facts ?? []),
   };
+  if (failures > 0) record.failure_count = failures;
+  if (error !== undefined) record.error = storable(error);
+  if (lastSuccess !== undefined) record.last_success = lastSuccess;
+  return record;
 };

@@ -97,7 +97,7 @@ const isMergeOnly = ({ id, model, assets, foreignKeys, world }: ContextInUse): b
   assets.length === 0 &&
   model.derived.size === 0 &&
   foreignKeys.length === 0 &&
-  ![...model.facts.values()].some(({ trackHistory }) => trackHistory) &&
+  model.trackedFacts.length === 0 &&
   !world.relationships.some(({ fromContextId, toContextId }) => fromContextId === id || toContextId === id);
 
 const NOTHING_RUN: Omit<Settled, 'facts'> = {

@@ -1,8 +1,8 @@
 import {
   assetKey,
   type BoundAsset,
+  describeState,
   type Facts,
-  hasValue,
   resolveInstance,
   waitingOn,
   withDefaults,
@@ -43,15 +43,10 @@ const toAnswer = ({ slug, model, view }: OpenContext, record: InstanceRecord, re
       .filter(([, value]) => value !== null && value !== undefined),
   );
   const state = { ...withDefaults(model, record.facts), ...derived };
-  const declared = [...model.facts.keys(), ...model.derivedNames];
-  const others = Object.keys(state).filter((fact) => !model.facts.has(fact) && !model.derived.has(fact));
-  const need = [...model.facts.values()]
-    .filter(({ key, required }) => required && !hasValue(state, key))
-    .map(({ key }) => key);
+  const { status, have, need } = describeState(model, { state, derived, failures: [] });
   return {
     context: nameOfInstance(slug, record.instanceId),
-    ...{ state, derived, need, relations, status: need.length === 0 ? 'complete' : 'pending' },
-    have: [...declared, ...others.sort()].filter((fact) => hasValue(state, fact)),
+    ...{ state, derived, have: [...have], need: [...need], relations, status },
     executions: view.executions(record.executions),
     created_at: record.createdAt,
     updated_at: record.updatedAt,
@@ -121,13 +116,13 @@ export const listInstances = (
   page: PageRequest,
 ): Promise<InstanceList> =>
   database.inWorkspace(context.view.access, async (transaction) => {
-    const required = [...context.model.facts.values()].filter((fact) => fact.required);
+    const { requiredFacts: required, defaultedFacts } = context.model;
     const completeness =
       filters.status === undefined
         ? undefined
         : {
-            required: required.map(({ key }) => key),
-            defaulted: required.filter(({ defaultValue }) => defaultValue !== null).map(({ key }) => key),
+            required,
+            defaulted: defaultedFacts.map(({ key }) => key),
             complete: filters.status === 'complete',
           };
     const { instances, nextCursor } = await listStoredInstances(
@@ -149,7 +144,7 @@ export const getHistory = (
   }: { readonly field?: string | undefined; readonly limit?: number | undefined },
 ): Promise<InstanceHistoryAnswer> =>
   database.inWorkspace(context.view.access, async (transaction) => {
-    const tracked = [...context.model.facts.values()].filter(({ trackHistory }) => trackHistory).map(({ key }) => key);
+    const tracked = context.model.trackedFacts;
     if (field !== undefined && !tracked.includes(field)) {
       const message = `must be a tracked fact: ${tracked.join(', ') || 'the context has none'}`;
       throw new ServiceError('invalid_request', `The parameter "field" ${message}.`, {

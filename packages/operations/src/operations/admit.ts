@@ -1,20 +1,20 @@
 import {
   assetKey,
-  type Collections,
+  deriveState,
+  describeState,
   disownFacts,
   type Executions,
   type Facts,
   historyOfChange,
   identityValueOf,
   isReady,
+  lookAhead,
   mergeFacts,
   noHistory,
   outcomeOf,
-  resolveInstance,
   sameValue,
-  settle,
   type Settled,
-  type SettlePorts,
+  withChange,
 } from '@decision/contexts';
 import { ancestorsOf, inputHash } from '@decision/execution';
 import {
@@ -30,7 +30,7 @@ import {
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
 import { followLinks, writeHistory } from './commit-writes';
-import { loadSurroundings, loadWrittenCollections, toCollections } from './surroundings';
+import { loadSurroundings, loadWrittenCollections } from './surroundings';
 import { type GivenFacts, type InstanceOutcome, type PlannedInstance, type Surroundings, type Work } from './work';
 
 /** An instance that was admitted to an operation, with the fence that its writes must name. */
@@ -93,19 +93,21 @@ export const admit = async (
   { admission, ticketId }: AdmitOptions,
 ): Promise<Admitted> => {
   const { context } = work;
-  const free = locked.filter(({ isBusy, isQueued }) => !isBusy && !isQueued);
-  const busy = locked.filter((instance) => !free.includes(instance)).map(({ instanceId }) => instanceId);
+  const free = locked.filter(isFree);
+  const busy = locked.filter((instance) => !isFree(instance)).map(({ instanceId }) => instanceId);
   const collections = await loadWrittenCollections(transaction, context);
-  const planned = free.length === 0 ? [] : await planAll(transaction, work, free, { given, collections });
+  const planned = free.length === 0 ? [] : await planAll(transaction, work, free, given);
   const turns = given.map(({ instanceId }) => instanceId).filter((id) => !busy.includes(id));
   const [written] = await together(
     writeAll(transaction, work, planned, admission),
     ticketId === undefined ? Promise.resolve() : returnTickets(transaction, ticketId, turns),
   );
   return {
-    done: planned.filter(({ isDue }) => !isDue).map((instance) => toOutcome(work, instance, instance.peek, written)),
+    done: planned.flatMap((instance) =>
+      instance.settled === undefined ? [] : [toOutcome(work, instance, instance.settled, written)],
+    ),
     held: planned
-      .filter(({ isDue }) => isDue)
+      .filter(({ settled }) => settled === undefined)
       .map((instance) => {
         const row = written.get(instance.locked.instanceId);
         const { fence = -1, version = -1, createdAt = '' } = row ?? {};
@@ -115,11 +117,13 @@ export const admit = async (
   };
 };
 
+const isFree = ({ isBusy, isQueued }: LockedInstance): boolean => !isBusy && !isQueued;
+
 const planAll = async (
   transaction: Transaction,
   work: Work,
   free: readonly LockedInstance[],
-  { given, collections }: { readonly given: readonly GivenFacts[]; readonly collections: Admitted['collections'] },
+  given: readonly GivenFacts[],
 ): Promise<readonly PlannedInstance[]> => {
   const { context } = work;
   const factsOf = new Map(given.map(({ instanceId, facts }) => [instanceId, facts]));
@@ -133,13 +137,10 @@ const planAll = async (
     followLinks(transaction, context, changes),
     loadSurroundings(transaction, context, merged, work.origin),
   );
-  const members = toCollections(collections);
-  const planned: PlannedInstance[] = [];
-  for (const { locked, instanceId, facts, executions } of merged) {
+  return merged.map(({ locked, instanceId, facts, executions }) => {
     const found = surroundings.get(instanceId) ?? { related: {}, aggregates: {}, history: noHistory };
-    planned.push(await planInstance(work, { locked, facts, executions, surroundings: found }, members));
-  }
-  return planned;
+    return planInstance(work, { locked, facts, executions, surroundings: found });
+  });
 };
 
 const writeAll = async (
@@ -151,9 +152,9 @@ const writeAll = async (
   const { context, mode, origin } = work;
   const ttlSeconds = mode === 'submit' ? context.model.definition.ttlSeconds : undefined;
   const options = { contextId: context.id, ttlSeconds };
-  const due = planned.filter(({ isDue }) => isDue);
+  const due = planned.filter(({ settled }) => settled === undefined);
   const done = planned.filter(
-    (instance) => !instance.isDue && !(isUnchanged(instance) && (ttlSeconds ?? null) === null),
+    (instance) => instance.settled !== undefined && !(isUnchanged(instance) && (ttlSeconds ?? null) === null),
   );
   const changes = planned.map(({ locked, facts }) => ({
     instanceId: locked.instanceId,
@@ -193,7 +194,7 @@ const toWrite = ({ locked, facts, executions, resolved }: PlannedInstance) => ({
 /** Outcome of an instance that needs no further work. */
 const toOutcome = (
   { context }: Work,
-  { locked, peek, resolved, surroundings, hasRegistered, registers }: PlannedInstance,
+  { locked, resolved, surroundings, hasRegistered, registers }: PlannedInstance,
   settled: Settled,
   written: ReadonlyMap<string, WrittenInstance>,
 ): InstanceOutcome => ({
@@ -203,7 +204,7 @@ const toOutcome = (
   before: { ...locked.facts, ...locked.derived },
   resolved,
   settled,
-  outcome: outcomeOf(peek, {
+  outcome: outcomeOf(settled, {
     hasAssets: context.assets.length > 0,
     autoExecute: context.model.definition.autoExecuteDecisions,
     hasRegistered,
@@ -239,26 +240,22 @@ const mergeInto = (
 };
 
 /** Determines the due assets of an instance whose facts were merged. Nothing is executed. */
-const planInstance = async (
-  work: Work,
-  { locked, facts, executions, surroundings }: InstanceToPlan,
-  collections: Collections,
-): Promise<PlannedInstance> => {
+const planInstance = (work: Work, { locked, facts, executions, surroundings }: InstanceToPlan): PlannedInstance => {
   const { context, forced } = work;
   const { model, assets } = context;
   const sources = sourcesOf(work, locked.facts, facts, surroundings);
   const registered = new Set(context.assets.length === 0 ? [] : locked.registrations.map(assetKey));
   const only = onlyConsidered(work, registered);
   const ancestors = ancestorsOf(work.context.id, work.origin.within);
-  const task = { model, assets, facts, executions, sources, only, forced, ancestors };
-  const peek = await settle(task, { ...LOOKING_ONLY, collections });
-  const resolved = resolveInstance(model, facts, sources);
-  const wanted = assets.find((asset) => assetKey(asset) === forced);
+  const derived = deriveState(model, facts, sources);
+  const { state } = derived;
+  const settled = lookAhead({ model, assets, facts, state, executions, sources, only, forced, ancestors }, inputHash);
+  const wanted = forced === undefined ? undefined : assets.find((asset) => assetKey(asset) === forced);
   return {
-    ...{ locked, facts, executions, surroundings, only, peek, resolved },
+    ...{ locked, facts, executions, surroundings, only, settled },
+    resolved: describeState(model, derived),
     hasRegistered: registered.size > 0,
-    isDue: peek.ended !== 'fixpoint',
-    registers: wanted !== undefined && !isReady(model, wanted, resolved.state),
+    registers: wanted !== undefined && !isReady(model, wanted, state),
   };
 };
 
@@ -270,14 +267,7 @@ export const sourcesOf = (
   { related, aggregates, history }: Surroundings,
 ) => {
   const changes = historyOfChange(context.model, before, after, origin.now);
-  return {
-    ...{ now: origin.now, related, aggregates },
-    history: (fact: string) => {
-      const stored = history(fact);
-      const change = changes.get(fact);
-      return change === undefined ? stored : [change, ...stored];
-    },
-  };
+  return { now: origin.now, related, aggregates, history: withChange(changes, history) };
 };
 
 /** If decisions are not executed automatically, only the requested ones are considered (C72). */
@@ -287,14 +277,4 @@ const onlyConsidered = (
 ): ReadonlySet<string> | undefined => {
   if (mode !== 'registered' && context.model.definition.autoExecuteDecisions) return undefined;
   return new Set(forced === undefined ? registered : [...registered, forced]);
-};
-
-/** Ports of a settling that stops before its first run, and so determines which assets are due. */
-const LOOKING_ONLY: Omit<SettlePorts, 'collections'> = {
-  execute: () => Promise.resolve({ status: 'unavailable', error: 'Nothing is executed here.' }),
-  hash: inputHash,
-  isOver: () => true,
-  isFull: () => false,
-  pause: () => Promise.resolve(),
-  onFault: () => undefined,
 };

@@ -258,11 +258,11 @@ const settleWithout = async (
       sources: sourcesOf(work, locked.facts, facts, surroundings),
     },
     {
-      execute: () => Promise.resolve({ status, error }),
+      execute: () => ({ status, error }),
       hash: inputHash,
       isOver: () => false, // a permanent failure is tried once
       isFull: () => false,
-      pause: () => Promise.resolve(),
+      pause: () => undefined,
       onFault: () => undefined,
       collections: toCollections(collections),
     },

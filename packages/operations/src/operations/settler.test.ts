@@ -33,7 +33,7 @@ it('C74: tells whoever operates the service once why a rule had no answer', asyn
   const faults: RequestFault[] = [];
   const settle = createLocalSettler({
     requester: 'contexts-api',
-    library: { get: () => Promise.reject(cause) },
+    library: { peek: () => undefined, get: () => Promise.reject(cause) },
     decisions: { write: () => undefined },
     newId: () => '1',
     onFault: (fault) => faults.push(fault),

@@ -201,7 +201,7 @@ type LocalSettler = (
 ) => Promise<readonly SettledInstance[]>;
 
 interface LocalSettlerTools {
-  readonly library: Pick<RuleLibrary, 'get'>;
+  readonly library: Pick<RuleLibrary, 'get' | 'peek'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solveFirst'> | undefined;
   /** Undefined: flows are not supported here. */

@@ -60,7 +60,7 @@ export const loadWrittenCollections = async (
 };
 
 const writtenCollections = ({ model, assets }: ContextInUse): readonly string[] => {
-  const limited = [...model.facts.values()].filter(({ collection }) => collection !== undefined);
+  const limited = model.limitedFacts;
   if (limited.length === 0) return [];
   const written = new Set(assets.flatMap(factsWritten));
   const mayBeWritten = assets.some(({ type }) => type === 'flow')
@@ -95,10 +95,9 @@ export const lookUpMembers = async (
 
 /** The values that records give to facts which are limited to collections, by collection. */
 const soughtMembers = (
-  { facts }: ContextInUse['model'],
+  { limitedFacts: limited }: ContextInUse['model'],
   records: readonly unknown[],
 ): ReadonlyMap<string, ReadonlySet<unknown>> => {
-  const limited = [...facts.values()].filter(({ collection }) => collection !== undefined);
   const sought = new Map<string, Set<unknown>>();
   if (limited.length === 0) return sought;
   for (const record of records) {

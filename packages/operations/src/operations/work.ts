@@ -104,10 +104,9 @@ export interface PlannedInstance {
   /** Keys of the only assets that are considered; undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
   readonly hasRegistered: boolean;
-  /** State without a run: nothing is due, or the due assets are in `unfinished`. */
-  readonly peek: Settled;
+  /** The outcome if nothing is due; undefined: some asset is. */
+  readonly settled: Settled | undefined;
   readonly resolved: ResolvedInstance;
-  readonly isDue: boolean;
   readonly registers: boolean;
 }
 

@@ -1,8 +1,10 @@
 import { definitionDefaults, ServiceError, type SettleRequest } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
-import { solvedInput, type SolvedInput } from './decisions/solved-input';
-import { createContextModels, type OperationRun, type SettleFault, settleOperations } from './settle-operations';
-import { type EvaluationThreads } from './threads/evaluation-threads';
+import { solvedInput, type SolvedInput } from '../decisions/solved-input';
+import { createContextModels } from './context-models';
+import { type OperationRun, type SettleFault } from './evaluate-asset';
+import { settleOperations } from './settle-operations';
+import { type EvaluationThreads } from '../threads/evaluation-threads';
 
 const COUNT = 100;
 const inputs = [{ key: 'total', hasDefault: false }];
@@ -51,7 +53,10 @@ const carryOut = async (solveFirst: SolveFirst) => {
   const faults: SettleFault[] = [];
   const settled = await settleOperations(request, {
     ...{ workspaceId: 'w', deadline: Infinity, models: createContextModels(), requestId: 'r' },
-    library: { get: (_workspace, versionId) => Promise.resolve(versionId === 'small' ? small : undefined) },
+    library: {
+      peek: (_workspace, versionId) => (versionId === 'small' ? small : undefined),
+      get: () => Promise.resolve(undefined),
+    },
     threads: { solveFirst },
     onRun: (run) => void runs.push(run),
     isFull: () => false,

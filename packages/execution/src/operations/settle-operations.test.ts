@@ -10,7 +10,9 @@ import {
   type SettleRequest,
 } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
-import { createContextModels, type OperationRun, type SettleFault, settleOperations } from './settle-operations';
+import { createContextModels } from './context-models';
+import { type OperationRun, type SettleFault } from './evaluate-asset';
+import { settleOperations } from './settle-operations';
 
 const discount = compileRule({
   requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
@@ -20,6 +22,7 @@ const discount = compileRule({
   ],
 });
 const library = {
+  peek: (_workspace: string, versionId: string) => (versionId === 'v1' ? discount : undefined),
   get: (_workspace: string, versionId: string) =>
     versionId === 'v1' ? Promise.resolve(discount) : Promise.reject(new ServiceError('version_not_found', 'Gone.')),
 };
@@ -162,7 +165,7 @@ describe('C67: an operation that finds no fixpoint', () => {
     [instance('a', { total: 0 }), instance('b', { total: 0 })],
     [{ ...climb, inputs: [{ key: 'total', hasDefault: false }] }],
   );
-  const rules = { get: () => Promise.resolve(climbing) };
+  const rules = { ...library, peek: () => climbing };
 
   it('stops when a tenth of its time is left, in which the answer can arrive, and yields meanwhile', async () => {
     let now = 0; // one ms per reading of the clock
@@ -199,7 +202,7 @@ it('C67: when the memory for runs is full, no rule runs again, but others still 
     [instance('a', { total: 0 }), instance('b', { total: 5 })],
     [{ type: 'rule', slug: 'climb', effectiveVersion: 'climb', outputs: ['total'], inputs }],
   );
-  const rules = { get: () => Promise.resolve(climbing) };
+  const rules = { ...library, peek: () => climbing };
   const { settled } = await carryOut(asked, Infinity, rules, 3);
   expect(settled).toMatchObject([
     { ended: 'memory_bound', unfinished: ['rule:climb'], facts: { total: 3 } },
@@ -234,7 +237,7 @@ describe('C67: the memory of tried states', () => {
       );
       const settled = await settleOperations(asked, {
         ...{ workspaceId: randomUUID(), deadline: Infinity, models: createContextModels(), tried },
-        library: { get: () => Promise.resolve(climbing) },
+        library: { peek: () => undefined, get: () => Promise.resolve(climbing) },
         requestId: 'r',
         onRun: () => String((peak = Math.max(peak, tried.takenBytes))),
         isFull: () => false,
@@ -266,7 +269,8 @@ describe('C67: the memory of tried states', () => {
 
 describe('the reason why a rule had no answer', () => {
   const asked = request([instance('a', { total: 200 }), instance('b', { total: 300 })]);
-  const failWith = (error: Error) => carryOut(asked, Infinity, { get: () => Promise.reject(error) });
+  const failWith = (error: Error) =>
+    carryOut(asked, Infinity, { peek: () => undefined, get: () => Promise.reject(error) });
   const fault = { rule: 'discount', versionId: 'v1' };
 
   it('is reported once per operation, with code and cause', async () => {
@@ -287,7 +291,7 @@ describe('the reason why a rule had no answer', () => {
 
   it('is reported for errors during evaluation', async () => {
     const noRule = {} as typeof discount; // what a defect might load
-    const { settled, faults } = await carryOut(asked, Infinity, { get: () => Promise.resolve(noRule) });
+    const { settled, faults } = await carryOut(asked, Infinity, { ...library, peek: () => noRule });
     expect(settled[0]?.runs[0]?.status).toBe('infrastructure_error');
     expect(faults).toEqual([{ ...fault, code: 'internal_error', cause: expect.any(TypeError) as unknown }]);
   });

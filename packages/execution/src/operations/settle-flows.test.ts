@@ -1,8 +1,10 @@
 import { definitionDefaults, type FlowGraph, type SettleRequest } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
 import { compileFlow, type FlowPlan, type FlowRun, type RunningOperation } from '@decision/flows';
-import { createFlowRunner } from './flows/flow-runner';
-import { createContextModels, type OperationRun, type SettleFault, settleOperations } from './settle-operations';
+import { createFlowRunner } from '../flows/flow-runner';
+import { createContextModels } from './context-models';
+import { type OperationRun, type SettleFault } from './evaluate-asset';
+import { settleOperations } from './settle-operations';
 
 const rule = compileRule({
   requestSchema: [{ key: 'total', type: 'number' }],
@@ -94,7 +96,7 @@ const carryOut = async (
   const calls: FlowRun[] = [];
   const settled = await settleOperations(request(instances, plan.reachesOut), {
     ...{ workspaceId: 'w', deadline: Date.now() + 60_000, requestId: 'r', models: createContextModels(), within },
-    library: { get: () => Promise.reject(new Error('No rule runs by itself.')) },
+    library: { peek: () => undefined, get: () => Promise.reject(new Error('No rule runs by itself.')) },
     flows: createFlowRunner({
       library: {
         get: (...names) => {

@@ -1,6 +1,6 @@
 import { ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
-import { type OperationRun } from '../settle-operations';
-import { type SolvedInput } from './solved-input';
+import { type OperationRun } from './evaluate-asset';
+import { type SolvedInput } from '../decisions/solved-input';
 import { createRunLog, MOST_HELD_CHARACTERS } from './run-log';
 
 const envelope = {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { type AssetKind, type SolutionRequestEnvelope } from '@decision/contracts';
-import { type OperationRun, versionOf } from '../settle-operations';
-import { type DecisionLogWriter, putOnRecord, type Recorded } from './decision-log';
-import { charactersOf, type SolvedInput, solvedInput } from './solved-input';
+import { type OperationRun, versionOf } from './evaluate-asset';
+import { type DecisionLogWriter, putOnRecord, type Recorded } from '../decisions/decision-log';
+import { charactersOf, type SolvedInput, solvedInput } from '../decisions/solved-input';
 
 /** Maximum characters of requests and responses in a record, unless it has only one decision: far less than the largest message. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
@@ -14,6 +14,7 @@ const CHARACTERS_OF_ITEM = 256;
 /** Decisions of one rule or flow in one version, in one record. */
 interface RunRecord {
   readonly correlationId: string;
+  readonly idOf: (index: number) => string;
   readonly asset: AssetKind;
   readonly assetId: string | undefined;
   readonly slug: string;
@@ -22,8 +23,15 @@ interface RunRecord {
   characters: number;
 }
 
-/** Derived from the ids of the record and of the decision in it, so it is the same when a message is handled again. */
-const idOfRun = (record: string, index: number): string => hash('sha256', `${record} ${index}`).slice(0, 32);
+/** Hexadecimal digits of the id of a run that tell its record, and those that tell its decision within the record. */
+const RECORD_DIGITS = 24;
+const INDEX_DIGITS = 8;
+
+/** Derived from the id of the record, so it is the same when a message is handled again. */
+const idsOfRuns = (record: string): ((index: number) => string) => {
+  const prefix = hash('sha256', record).slice(0, RECORD_DIGITS);
+  return (index) => `${prefix}${index.toString(16).padStart(INDEX_DIGITS, '0')}`;
+};
 
 /** Collects the runs of rules and flows within the operations of one message. */
 interface RunLog {
@@ -59,11 +67,12 @@ export const createRunLog = (
       if (record === undefined || record.characters + characters > MOST_CHARACTERS) {
         const correlationId = `${envelope.correlationId}.${(begun += 1)}`;
         const { type, id: assetId } = asset;
-        record = { asset: type, assetId, slug, versionId, correlationId, items: [], characters: 0 };
+        const idOf = idsOfRuns(`${envelope.requester}:${correlationId}`);
+        record = { asset: type, assetId, slug, versionId, correlationId, idOf, items: [], characters: 0 };
         records.push(record);
         open.set(versionId, record);
       }
-      const executionId = idOfRun(`${envelope.requester}:${record.correlationId}`, record.items.length);
+      const executionId = record.idOf(record.items.length);
       record.items.push({ ...solved, executionId, instance });
       record.characters += characters;
       held += characters + CHARACTERS_OF_ITEM;
