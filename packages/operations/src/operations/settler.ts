@@ -149,13 +149,18 @@ const splitOperation = ({ work, held }: Operation, chunkBytes: number): readonly
 /** Makes the part of a message for each held instance. */
 const settleInstancesOf = (work: Work): ((held: HeldInstance) => SettleInstance) => {
   const historyFacts = historyFactsOf(work.context);
-  return ({ planned: { locked, facts, executions, surroundings, only }, createdAt }) => {
+  const historyOf = ({ locked, facts, surroundings }: HeldInstance['planned']): SettleInstance['history'] => {
+    if (historyFacts.length === 0) return {};
     const { history } = sourcesOf(work, locked.facts, facts, surroundings);
+    return Object.fromEntries(historyFacts.map((fact) => [fact, [...history(fact)]]));
+  };
+  return ({ planned, createdAt }) => {
+    const { locked, facts, executions, surroundings, only } = planned;
     return {
       ...{ instanceId: locked.instanceId, createdAt, facts, executions },
       related: surroundings.related as SettleInstance['related'], // readonly lists, which the type of the message lacks
       aggregates: surroundings.aggregates,
-      history: Object.fromEntries(historyFacts.map((fact) => [fact, [...history(fact)]])),
+      history: historyOf(planned),
       ...(only === undefined ? {} : { only: [...only] }),
       ...(work.forced === undefined ? {} : { forced: work.forced }),
     };

@@ -6,6 +6,7 @@ import {
   factsWritten,
   isRecord,
   linkedInstance,
+  noHistory,
   RelationFolds,
   type Relationship,
   relationsRead,
@@ -23,7 +24,7 @@ import {
   type Transaction,
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
-import { type GivenFacts, type Relatives, type RequestOrigin, type Surroundings } from './work';
+import { type GivenFacts, NO_RELATIVES, type Relatives, type RequestOrigin, type Surroundings } from './work';
 
 /** Reads the data that formulas and assets of some instances use beside the instances: related instances, and history. Throws `deadline_exceeded`. */
 export const loadSurroundings = async (
@@ -34,6 +35,7 @@ export const loadSurroundings = async (
 ): Promise<ReadonlyMap<string, Surroundings>> => {
   const ids = instances.map(({ instanceId }) => instanceId);
   const facts = historyFactsOf(context);
+  if (facts.length === 0 && context.relations.length === 0) return new Map(ids.map((id) => [id, ALONE]));
   const limit = context.model.definition.historyLimit;
   const histories = facts.length === 0 ? undefined : await findHistory(transaction, context.id, ids, { facts, limit });
   const relatives = await loadRelatives(transaction, context, instances, origin);
@@ -44,6 +46,9 @@ export const loadSurroundings = async (
     ]),
   );
 };
+
+/** Surroundings of an instance of which nothing else is read. */
+const ALONE: Surroundings = Object.freeze({ ...NO_RELATIVES, history: noHistory });
 
 /** Facts whose history formulas read. */
 export const historyFactsOf = ({ model }: ContextInUse): string[] => [

@@ -6,6 +6,7 @@ import { type Client } from 'pg';
 import { destroySocket } from './administrator';
 import { type DatabaseSettings } from './database-settings';
 import { checkDatabaseUrl } from './database-url';
+import { valueParsers } from './parse-instant';
 import { prepareSession } from './session';
 import { breaksConnection } from './translate-error';
 
@@ -139,8 +140,11 @@ const tooManyWaiting = (): ServiceError =>
 
 const silent = { warn: () => undefined, error: () => undefined, debug: () => undefined, deprecate: () => undefined };
 
-/** An option of the driver; the query builder passes it on. */
-const pipelining = ({ isPipelined = false }: DatabaseSettings): object => ({ pipeline: isPipelined });
+/** Options of the driver; the query builder passes them on. */
+const driverOptions = ({ isPipelined = false }: DatabaseSettings): object => ({
+  pipeline: isPipelined,
+  types: valueParsers,
+});
 
 const poolConfig = (settings: DatabaseSettings, isUsable: (connection: Client) => boolean): Knex.Config => {
   const { statementTimeoutMs = 10_000, connectTimeoutMs = 3_000, acquireTimeoutMs = 5_000 } = settings;
@@ -158,7 +162,7 @@ const poolConfig = (settings: DatabaseSettings, isUsable: (connection: Client) =
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: statementTimeoutMs + READ_TIMEOUT_MARGIN_MS,
       keepAlive: true,
-      ...pipelining(settings),
+      ...driverOptions(settings),
     },
     pool: {
       min: 0,

@@ -156,23 +156,21 @@ const FIELDS: Readonly<
   reason: ({ outcome }) => (outcome.triggered ? {} : { reason: outcome.reason }),
 };
 
-/**
- * One entry of a batch's answer, with the requested fields (C82). Raw results include `executed`. Ignored facts and unfinished assets are always
- * listed.
- */
-export const toBatchResult = (
+/** Makes one entry of a batch's answer. */
+export type ToBatchResult = (
   outcome: InstanceOutcome,
   given: Pick<GivenInstance, 'positions' | 'ignored' | 'ignoredCount'>,
-  fields: ReadonlySet<BatchInclude>,
-): BatchResult => {
+) => BatchResult;
+
+/** Entries with the requested fields (C82). Raw results include `executed`. Ignored facts and unfinished assets are always listed. */
+export const batchResultsWith = (fields: ReadonlySet<BatchInclude>): ToBatchResult => {
   const names = Object.keys(FIELDS) as (keyof typeof FIELDS)[]; // the keys of a Record are those of its type
-  const wanted = names.filter(
-    (field) => fields.has(field) || (field === 'executed' && fields.has('execution_results')),
-  );
-  return Object.assign(
-    { instance_id: outcome.instanceId },
-    ...wanted.map((field) => FIELDS[field](outcome, given.positions, fields)),
-    ignoredRemarks(given),
-    endRemarks(outcome.settled),
-  ) as BatchResult; // assembled from its parts
+  const wanted = names
+    .filter((field) => fields.has(field) || (field === 'executed' && fields.has('execution_results')))
+    .map((field) => FIELDS[field]);
+  return (outcome, given) => {
+    const result: BatchResult = { instance_id: outcome.instanceId };
+    for (const read of wanted) Object.assign(result, read(outcome, given.positions, fields));
+    return Object.assign(result, ignoredRemarks(given), endRemarks(outcome.settled));
+  };
 };

@@ -8,7 +8,7 @@ import {
   type Commits,
   newCommits,
 } from '@decision/operations';
-import { toBatchResult } from './answer-batch';
+import { batchResultsWith, type ToBatchResult } from './answer-batch';
 
 /** Outcome of some instances. Only the requested fields are kept: whole outcomes of a large batch would fill the memory. */
 export interface CarriedOut {
@@ -25,12 +25,14 @@ export interface CarriedOut {
 export class BatchUnderWay {
   readonly commits: Commits = newCommits();
   readonly cascade: BatchCascade;
+  private readonly toResult: ToBatchResult;
 
   constructor(
     readonly work: BatchWork,
-    private readonly fields: ReadonlySet<BatchInclude>,
+    fields: ReadonlySet<BatchInclude>,
   ) {
     this.cascade = new BatchCascade(work);
+    this.toResult = batchResultsWith(fields);
   }
 
   /** Merges a chunk of instances and runs the due assets. Throws only if the readers of earlier chunks cannot be re-evaluated. */
@@ -45,7 +47,7 @@ export class BatchUnderWay {
     for (const given of instances) {
       const outcome = outcomes.get(given.instanceId);
       if (outcome === undefined) continue;
-      results.set(given.instanceId, toBatchResult(outcome, given, this.fields));
+      results.set(given.instanceId, this.toResult(outcome, given));
       executed += outcome.settled.runs.filter(hasRun).length;
       degraded ??= outcome.settled.degraded;
     }
