@@ -57,6 +57,12 @@ const runsOf = async (path: string, flow: string) => {
   };
 };
 
+/** Kills the worker before its connections are cut, so that it notices nothing; its successor has no database until the proxy admits it. */
+const killWorker = ({ worker }: Pick<WatchedFleet, 'worker'>, { refuse }: StatementProxy): void => {
+  signal(worker, 'SIGKILL');
+  refuse();
+};
+
 /** A transfer with a unique name to an account of the same name, whose worker is killed where the proxy stops it. */
 const transfer = (name: string, process?: ServiceProcess) => ({
   path: `transfers/${name}`,
@@ -111,10 +117,10 @@ describe('CN-107, I1, I2, I3: a worker is killed while a node updates an instanc
     '%s: the next one does not merge again over what somebody wrote meanwhile',
     async (where, how, place) => {
       const name = where.replaceAll(' ', '-');
-      const there = proxy[how](place).then(() => proxy.refuse());
+      const there = proxy[how](place);
       const submitted = transfer(name).submit();
       await there;
-      signal(fleet.worker, 'SIGKILL');
+      killWorker(fleet, proxy);
       const meanwhile = await mergeBalance(name);
       proxy.admit();
       expect(await meanwhile.submitted).toMatchObject({ status: 200, body: { state: { balance: OTHER } } });
@@ -151,18 +157,22 @@ it('CN-107, C147, I1, I2: contexts-api is killed while a node writes, and the fl
 }, 240_000);
 
 describe('CN-106, CN-107, I1, I2: a worker is killed while a node deletes an instance', () => {
-  const close = async (name: string, kill: () => Promise<unknown>) => {
+  /** A closing whose worker waits at its deletion. */
+  const close = async (name: string, how: 'hold' | 'loseAnswer') => {
     expect(await call('POST', `accounts/${name}`, { balance: AMOUNT })).toMatchObject({ status: 200 });
-    const killed = kill();
+    const there = proxy[how]({ statement: DELETION, at: 'commit' });
     const submitted = call('POST', `closings/${name}`, { account: name });
-    await killed;
-    signal(fleet.worker, 'SIGKILL');
+    await there;
     return { submitted };
   };
-  const closed = (account: string) => ({ status: 200, body: { status: 'complete', state: { closed: account } } });
+  const closed = (account: string) => ({
+    status: 200,
+    body: { cascaded: [expect.objectContaining({ status: 'solved' })], status: 'complete', state: { closed: account } },
+  });
 
   it('before that commits, and the next one deletes it', async () => {
-    const { submitted } = await close('kept', () => proxy.hold({ statement: DELETION, at: 'commit' }));
+    const { submitted } = await close('kept', 'hold');
+    signal(fleet.worker, 'SIGKILL');
     expect(await call('GET', 'accounts/kept')).toMatchObject({ status: 200 });
     expect(await submitted).toMatchObject(closed('kept'));
     expect(await call('GET', 'accounts/kept')).toMatchObject({ status: 404 });
@@ -170,8 +180,8 @@ describe('CN-106, CN-107, I1, I2: a worker is killed while a node deletes an ins
   }, 180_000);
 
   it('once that has committed, and the next one does not delete what was made again meanwhile', async () => {
-    const lose = () => proxy.loseAnswer({ statement: DELETION, at: 'commit' }).then(() => proxy.refuse());
-    const { submitted } = await close('gone', lose);
+    const { submitted } = await close('gone', 'loseAnswer');
+    killWorker(fleet, proxy);
     const meanwhile = await mergeBalance('gone');
     proxy.admit();
     expect(await meanwhile.submitted).toMatchObject({ status: 200, body: { is_new: true } });
@@ -189,11 +199,12 @@ describe('the checker', () => {
     const [instanceId] = context.instanceIds;
     const { workerProxy, contexts, apiKey } = watched;
     const [first, second] = contexts.map(({ url }) => url) as [string, string]; // URLs of both
-    const there = workerProxy?.loseAnswer({ statement: WRITE_BACK, at: 'commit' }).then(() => workerProxy.refuse());
+    if (workerProxy === undefined) throw new Error('The worker speaks to the database directly.');
+    const there = workerProxy.loseAnswer({ statement: WRITE_BACK, at: 'commit' });
     const writes = { a: context.nextValue(), b: context.nextValue() };
     const sent = sendTo(context, first, { instanceId, name: 'cut', sender: `${instancePrefix}-sender`, writes });
     await there;
-    signal(watched.worker, 'SIGKILL');
+    killWorker(watched, workerProxy);
     const next = { instanceId, name: 'next', writes: { a: context.nextValue() } };
     const submitted = submitTo(context, second, next);
     await becomes('the next facts are merged', async () => {
@@ -203,7 +214,7 @@ describe('the checker', () => {
       });
       return (answer?.body['state'] as { a?: number } | undefined)?.a === next.writes.a;
     });
-    workerProxy?.admit();
+    workerProxy.admit();
     expect(await sent).toMatchObject({ status: 200, body: { cascaded: [{ flow: 'send', status: 'solved' }] } });
     expect(await submitted).toMatchObject({ status: 200 });
     return (await recorder.conclude(instanceId)).verdict;
