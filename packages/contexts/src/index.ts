@@ -20,6 +20,7 @@ export {
 } from './instances/check-record';
 export { identityValueOf, linkedInstance, readIdentity } from './facts/instance-id';
 export {
+  type DerivedState,
   deriveState,
   describeState,
   type ResolvedInstance,

@@ -38,20 +38,8 @@ const SHOWN = 60;
 export const quoted = (name: string): string =>
   JSON.stringify(name.length > SHOWN ? `${name.slice(0, SHOWN)}...` : name);
 
-/** Result of a merge into an instance. */
-interface Merged {
-  readonly facts: Facts;
-  /** Facts whose value has changed, in the order in which they were given. */
-  readonly changed: readonly string[];
-}
-
 /** Merges by fact (C30): a given value replaces the former one whole, and other facts stay. Neither argument is changed. */
-export const mergeFacts = (facts: Facts, given: Facts): Merged => ({
-  facts: { ...facts, ...given },
-  changed: Object.keys(given).filter(
-    (fact) => !Object.hasOwn(facts, fact) || !sameValue(valueOf(facts, fact), valueOf(given, fact)),
-  ),
-});
+export const mergeFacts = (facts: Facts, given: Facts): Facts => ({ ...facts, ...given });
 
 /**
  * JSON text with sorted object keys: equal values have equal texts. The value nests at most `contextLimits.valueDepth` levels, like all

@@ -26,7 +26,7 @@ export const withDefaults = ({ defaultedFacts }: ContextModel, facts: Facts): Fa
 };
 
 /** All facts of an instance: the part of {@link ResolvedInstance} that assets read. */
-type DerivedState = Pick<ResolvedInstance, 'state' | 'derived' | 'failures'>;
+export type DerivedState = Pick<ResolvedInstance, 'state' | 'derived' | 'failures'>;
 
 /** Computes all facts of an instance from its stored ones. */
 export const deriveState = (model: ContextModel, stored: Facts, sources: DerivationSources): DerivedState => {

@@ -136,7 +136,7 @@ class Settling implements SettlingInstance {
       return `The identity fact ${quoted(key)} of an instance cannot be changed.`;
     const check = checkRecord(model, given, this.ports.collections);
     if (!check.ok) return sentenceOf(check.mismatches, check.count);
-    this.facts = mergeFacts(this.facts, check.facts).facts;
+    this.facts = mergeFacts(this.facts, check.facts);
     this.executions = disownFacts(this.executions, Object.keys(check.facts));
     return undefined;
   }

@@ -172,21 +172,21 @@ const writeAll = async (
 };
 
 /** Whether writing an instance would leave it unchanged. */
-const isUnchanged = ({ locked, facts, executions, resolved }: PlannedInstance): boolean =>
+const isUnchanged = ({ locked, facts, executions, computed }: PlannedInstance): boolean =>
   !locked.isNew &&
   executions === locked.executions &&
   sameValue(locked.facts, facts) &&
-  sameValue(locked.derived, resolved.derived);
+  sameValue(locked.derived, computed.derived);
 
 const register = async (transaction: Transaction, { context, forced }: Work, instanceId: string): Promise<void> => {
   const [type, slug = ''] = (forced ?? '').split(/:(.*)/s, 2);
   await registerEvaluation(transaction, context.id, { instanceId, type: type === 'flow' ? 'flow' : 'rule', slug });
 };
 
-const toWrite = ({ locked, facts, executions, resolved }: PlannedInstance) => ({
+const toWrite = ({ locked, facts, executions, computed }: PlannedInstance) => ({
   instanceId: locked.instanceId,
   facts,
-  derived: resolved.derived,
+  derived: computed.derived,
   executions: executions === locked.executions ? undefined : executions,
   isNew: locked.isNew,
 });
@@ -194,7 +194,7 @@ const toWrite = ({ locked, facts, executions, resolved }: PlannedInstance) => ({
 /** Outcome of an instance that needs no further work. */
 const toOutcome = (
   { context }: Work,
-  { locked, resolved, surroundings, hasRegistered, registers }: PlannedInstance,
+  { locked, computed, surroundings, hasRegistered, registers }: PlannedInstance,
   settled: Settled,
   written: ReadonlyMap<string, WrittenInstance>,
 ): InstanceOutcome => ({
@@ -202,7 +202,7 @@ const toOutcome = (
   context,
   isNew: locked.isNew,
   before: { ...locked.facts, ...locked.derived },
-  resolved,
+  resolved: describeState(context.model, computed),
   settled,
   outcome: outcomeOf(settled, {
     hasAssets: context.assets.length > 0,
@@ -234,7 +234,7 @@ const mergeInto = (
   const { key } = context.model.identity;
   const identity = { [key]: identityValueOf(context.model.identity, locked.instanceId) ?? locked.instanceId };
   return {
-    facts: mergeFacts({ ...locked.facts, ...identity }, given).facts,
+    facts: mergeFacts({ ...locked.facts, ...identity }, given),
     executions: disownFacts(locked.executions, Object.keys(given)),
   };
 };
@@ -244,20 +244,25 @@ const planInstance = (work: Work, { locked, facts, executions, surroundings }: I
   const { context, forced } = work;
   const { model, assets } = context;
   const sources = sourcesOf(work, locked.facts, facts, surroundings);
-  const registered = new Set(context.assets.length === 0 ? [] : locked.registrations.map(assetKey));
+  const registered = registeredFor(context, locked);
   const only = onlyConsidered(work, registered);
   const ancestors = ancestorsOf(work.context.id, work.origin.within);
-  const derived = deriveState(model, facts, sources);
-  const { state } = derived;
+  const computed = deriveState(model, facts, sources);
+  const { state } = computed;
   const settled = lookAhead({ model, assets, facts, state, executions, sources, only, forced, ancestors }, inputHash);
   const wanted = forced === undefined ? undefined : assets.find((asset) => assetKey(asset) === forced);
   return {
-    ...{ locked, facts, executions, surroundings, only, settled },
-    resolved: describeState(model, derived),
+    ...{ locked, facts, executions, surroundings, only, settled, computed },
     hasRegistered: registered.size > 0,
     registers: wanted !== undefined && !isReady(model, wanted, state),
   };
 };
+
+/** Keys of the assets that are registered for an instance. */
+const registeredFor = ({ assets }: ContextInUse, { registrations }: LockedInstance): ReadonlySet<string> =>
+  assets.length === 0 || registrations.length === 0 ? NONE_REGISTERED : new Set(registrations.map(assetKey));
+
+const NONE_REGISTERED: ReadonlySet<string> = new Set();
 
 /** Sources of derived facts, with the change from `before` to `after` as the newest of history (C43). */
 export const sourcesOf = (

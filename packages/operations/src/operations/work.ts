@@ -1,5 +1,6 @@
 import {
   type Aggregates,
+  type DerivedState,
   type Executions,
   type Facts,
   type HistorySource,
@@ -106,7 +107,8 @@ export interface PlannedInstance {
   readonly hasRegistered: boolean;
   /** The outcome if nothing is due; undefined: some asset is. */
   readonly settled: Settled | undefined;
-  readonly resolved: ResolvedInstance;
+  /** Its state by these facts; the runs of due assets change it. */
+  readonly computed: DerivedState;
   readonly registers: boolean;
 }
 
