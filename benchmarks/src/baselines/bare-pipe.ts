@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import { type AddressInfo } from 'node:net';
 import { type Broker, createBroker, createRequester, createResponder } from '@decision/broker';
+import { serveBodies } from './serve-bodies';
 
 /*
  * The least that a request costs which goes to a worker and back: HTTP, and Kafka twice by the same requester and responder as the services. Nobody
@@ -24,26 +23,13 @@ const startGateway = async (broker: Broker): Promise<string> => {
     ...{ kind: 'solve' as const, workspaceId: randomUUID(), versionId: randomUUID(), explain: 'none' as const },
     ...{ requestId: 'bare', traceparent: undefined },
   };
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      const receivedAt = Date.now();
-      const asked = { ...envelope, receivedAt, deadline: receivedAt + DEADLINE_MS };
-      requester.submit(asked, Buffer.concat(pieces), (error, answer) => {
-        response.writeHead(error === undefined ? 200 : 503, {
-          'content-type': 'application/json; charset=utf-8',
-          'content-length': answer.length,
-        });
-        response.end(answer);
-      });
-    });
-  });
   await requester.start();
   await waitUntil(() => requester.status().ready);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
-  return `http://127.0.0.1:${port}`;
+  return serveBodies((body, reply) => {
+    const receivedAt = Date.now();
+    const asked = { ...envelope, receivedAt, deadline: receivedAt + DEADLINE_MS };
+    requester.submit(asked, body, (error, answer) => reply(error === undefined ? 200 : 503, answer));
+  });
 };
 
 const startWorker = async (broker: Broker): Promise<string> => {
