@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server, type Socket, connect } fro
 import { MessageReader, StatementReader } from './database-messages';
 
 /** Position of a trap: the nth statement of this kind from now on, on any connection, or the commit of its transaction. */
-export interface Place {
+export interface TrapPosition {
   readonly statement: RegExp;
   /** 1 or more; default 1. */
   readonly nth?: number;
@@ -14,9 +14,9 @@ export interface StatementProxy {
   /** The address of the database through this proxy. */
   readonly url: string;
   /** Holds back the statement at the position until it is released or its sender is gone. Resolves when it has arrived. */
-  hold(place: Place): Promise<{ letGo(): void }>;
+  hold(position: TrapPosition): Promise<{ letGo(): void }>;
   /** Lets the database execute the statement at the position, withholds the answer, and cuts the connection. Resolves when it is executed, before the connection is cut. */
-  loseAnswer(place: Place): Promise<void>;
+  loseAnswer(position: TrapPosition): Promise<void>;
   /** Answers matching statements without values with an error, in place of the database, until ended. */
   fail(statement: RegExp, sqlState: string): Failing;
   /** Cuts all connections and refuses new ones. */
@@ -40,7 +40,7 @@ interface Failure {
   failed: number;
 }
 
-interface Trap extends Place {
+interface Trap extends TrapPosition {
   left: number;
   readonly keepsAnswer: boolean;
   readonly sprung: (connection: Connection) => void;
@@ -61,16 +61,16 @@ export const startStatementProxy = async (databaseUrl: string): Promise<Statemen
   });
   url.port = String(await listen(server));
   const cutAll = (): void => connections.forEach((connection) => connection.cut());
-  const set = (place: Place, keepsAnswer: boolean): Promise<Connection> =>
-    new Promise((sprung) => traps.add({ ...place, left: place.nth ?? 1, keepsAnswer, sprung }));
+  const set = (position: TrapPosition, keepsAnswer: boolean): Promise<Connection> =>
+    new Promise((sprung) => traps.add({ ...position, left: position.nth ?? 1, keepsAnswer, sprung }));
   return {
     url: url.href,
-    hold: async (place) => {
-      const connection = await set(place, false);
+    hold: async (position) => {
+      const connection = await set(position, false);
       return { letGo: () => connection.letGo() };
     },
-    loseAnswer: async (place) => {
-      await set(place, true);
+    loseAnswer: async (position) => {
+      await set(position, true);
     },
     fail: (statement, sqlState) => {
       const failure: Failure = { statement, answer: errorAnswer(sqlState), failed: 0 };

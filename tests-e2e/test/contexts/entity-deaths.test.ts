@@ -4,7 +4,7 @@ import { sendTo, submitTo } from '../../src/histories/client';
 import { signal } from '../../src/histories/faults';
 import { Recorder } from '../../src/histories/recorder';
 import { callJson } from '../../src/histories/service-call';
-import { type Place, type StatementProxy } from '../../src/histories/statement-proxy';
+import { type StatementProxy, type TrapPosition } from '../../src/histories/statement-proxy';
 import { CONTEXT_SLUG } from '../../src/histories/watched-context';
 import { breakingEnvironment, startWatchedFleet, type WatchedFleet } from '../../src/histories/watched-fleet';
 import { becomes } from '../fleet/becomes';
@@ -90,15 +90,15 @@ const expectBooked = async (name: string, balances: readonly number[]): Promise<
 };
 
 describe('CN-107, I1, I2, I3: a worker is killed while a node updates an instance', () => {
-  it.each<[string, Place]>([
+  it.each<[string, TrapPosition]>([
     ['before it merges', { statement: MERGE }],
     ['between its merge and the key of its step', { statement: RECORD_OF_STEP }],
     ['before its merge commits', { statement: MERGE, at: 'commit' }],
   ])(
     '%s: the next one merges',
-    async (where, place) => {
+    async (where, position) => {
       const name = where.replaceAll(' ', '-');
-      const there = proxy.hold(place);
+      const there = proxy.hold(position);
       const submitted = transfer(name).submit();
       await there;
       signal(fleet.worker, 'SIGKILL');
@@ -108,16 +108,16 @@ describe('CN-107, I1, I2, I3: a worker is killed while a node updates an instanc
     180_000,
   );
 
-  it.each<[string, 'hold' | 'loseAnswer', Place]>([
+  it.each<[string, 'hold' | 'loseAnswer', TrapPosition]>([
     ['once its merge has committed', 'loseAnswer', { statement: MERGE, at: 'commit' }],
     ['before it writes back', 'hold', { statement: WRITE_BACK }],
     ['before its write-back commits', 'hold', { statement: WRITE_BACK, at: 'commit' }],
     ['once its write-back has committed', 'loseAnswer', { statement: WRITE_BACK, at: 'commit' }],
   ])(
     '%s: the next one does not merge again over what somebody wrote meanwhile',
-    async (where, how, place) => {
+    async (where, how, position) => {
       const name = where.replaceAll(' ', '-');
-      const there = proxy[how](place);
+      const there = proxy[how](position);
       const submitted = transfer(name).submit();
       await there;
       killWorker(fleet, proxy);

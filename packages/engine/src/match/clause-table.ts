@@ -26,7 +26,7 @@ export interface ClauseTable {
   readonly count: number;
   /** Clause `c` has the cells from `starts[c]` up to, not including, `starts[c + 1]`. */
   readonly starts: Uint32Array;
-  /** Place of each clause's row in the order of trial. */
+  /** Turn of each clause's row. */
   readonly turns: Uint32Array;
   /**
    * By cell: its field of the frame, an input or a form of one, and its kind ({@link fieldOf}, {@link kindOf}). Data that a search reads

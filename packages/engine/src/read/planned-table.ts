@@ -25,7 +25,7 @@ export type PlannedOutput =
 export interface PlannedRow {
   /** Index in `conditions`. */
   readonly index: number;
-  /** A disabled row does not take part, but it may determine the place of its group. */
+  /** A disabled row does not take part, but it may determine the turn of its group. */
   readonly isEnabled: boolean;
   readonly priority: number;
   readonly groupId: string | undefined;

@@ -30,7 +30,7 @@ export const printPlan = (
   return problems.some(({ isWarning }) => !isWarning);
 };
 
-interface Place {
+interface Reporting {
   readonly print: Print;
   /** Brokers, in the format of Kafka's tools. */
   readonly bootstrap: string;
@@ -38,7 +38,7 @@ interface Place {
   readonly name: string;
 }
 
-const printProblem = ({ isWarning, problem, change }: ClusterProblem, { print, bootstrap, name }: Place): void => {
+const printProblem = ({ isWarning, problem, change }: ClusterProblem, { print, bootstrap, name }: Reporting): void => {
   print(`${isWarning ? 'warning' : 'error'}: ${problem}`);
   if (change !== undefined) print(`  ${commandOf(change, bootstrap, name)}`);
 };

@@ -186,7 +186,7 @@ interface Ticket {
   readonly leaseMs: number;
 }
 
-interface PlaceToTake extends Ticket {
+interface TicketToTake extends Ticket {
   /** Longest queue that it joins. */
   readonly most: number;
   /** The operation whose flow waits; undefined if none does. */
@@ -209,7 +209,7 @@ export const takeTickets = async (
   transaction: Transaction,
   contextId: string,
   instanceIds: readonly string[],
-  { ticketId, leaseMs, most, forOperation }: PlaceToTake,
+  { ticketId, leaseMs, most, forOperation }: TicketToTake,
 ): Promise<boolean> => {
   const bindings = { context: contextId, ids: instanceIds };
   const [longest] = await query<{ waiting: string }>(transaction, LONGEST, bindings);
