@@ -1,6 +1,7 @@
 import { settledWithin } from '@decision/waiting';
 import { Client } from 'pg';
 import { checkDatabaseUrl } from './database-url';
+import { destroySocket } from './driver-socket';
 import { translateError } from './translate-error';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -31,12 +32,6 @@ export const asAdministrator = async <T>(url: string, work: (client: Client) => 
     await settledWithin(client.end(), FAREWELL_MS);
     destroySocket(client);
   }
-};
-
-/** The driver leaves a socket half open if the server does not support TLS, one per attempt, or does not answer. */
-export const destroySocket = (client: Client): void => {
-  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }; // a field of the driver
-  connection?.stream?.destroy();
 };
 
 /** Runs work in one transaction of the client; an error of the work rolls it back. */

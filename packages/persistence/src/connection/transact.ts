@@ -6,6 +6,7 @@ import { type Client, DatabaseError } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type Bindings, bindNames, type StatementRunner, summarise, type Transaction } from './query';
 import { beginAs, type WorkspaceAccess } from './access';
+import { gatherWrites } from './driver-socket';
 import { type Pool } from './pool';
 
 /** Statements on a connection. */
@@ -45,6 +46,7 @@ export const transact = async <T>(
   let value: T;
   try {
     const begin = beginAs(access);
+    if (pool.isPipelined) gatherWrites(connection);
     begun = traced(
       () => statementSpan('begin'),
       () => connection.query(begin),
@@ -109,7 +111,10 @@ class RunningTransaction implements Transaction {
 
   readonly raw: StatementRunner['raw'] = <Result>(sql: string, bindings?: Bindings): Promise<Result> => {
     const run = () => this.send<Result>(sql, bindings);
-    if (this.isPipelined) return run();
+    if (this.isPipelined) {
+      gatherWrites(this.connection);
+      return run();
+    }
     const running = this.last === undefined ? run() : this.last.then(run);
     this.last = running.catch(() => undefined);
     return running;
