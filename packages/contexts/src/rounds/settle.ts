@@ -26,7 +26,8 @@ export const OWN_TRIED_BYTES = 64 * 1024;
 
 /**
  * Runs the assets of an instance in rounds until nothing is due, or says why it stopped (C60 to C75). An asset is due if it is ready and
- * its version or inputs differ from those of its last success.
+ * its version or inputs differ from those of its last success. Only answers that wait are awaited
+ * (docs/adr/0083-settling-awaits-only-what-waits.md).
  */
 export const settle = (task: SettleTask, ports: SettlePorts): Promise<Settled> =>
   new Settling(task, ports).runAndFree();

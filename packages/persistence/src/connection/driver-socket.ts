@@ -12,7 +12,7 @@ export const destroySocket = (client: Client): void => {
 
 /**
  * Sends what the client writes in this turn of the event loop in one piece, at the end of the turn: a write costs as much as a short statement,
- * and each wakes the server's process.
+ * and each wakes the server's process (docs/adr/0084-a-turns-statements-are-one-write.md).
  */
 export const gatherWrites = (client: Client): void => {
   const socket = socketOf(client);
