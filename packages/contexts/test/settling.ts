@@ -47,12 +47,17 @@ export const settleWith = async (
   assets: readonly BoundAsset[],
   facts: Facts,
   answers: Answers,
-  rest: Partial<SettleTask> & { readonly isOver?: () => boolean; readonly tried?: TriedMemory } = {},
+  rest: Partial<SettleTask> & {
+    readonly isOver?: () => boolean;
+    readonly tried?: TriedMemory;
+    /** Whether the executor answers without a promise where a function does. */
+    readonly atOnce?: boolean;
+  } = {},
 ): Promise<SettledInTest> => {
   const calls: string[] = [];
   const faults: string[] = [];
   let pauses = 0;
-  const { isOver = () => false, tried = new TriedMemory(Infinity), ...task } = rest;
+  const { isOver = () => false, tried = new TriedMemory(Infinity), atOnce = false, ...task } = rest;
   const settled = await settle(
     { model, assets, facts, executions: {}, sources: alone, ...task },
     {
@@ -60,7 +65,8 @@ export const settleWith = async (
         calls.push(`${asset.slug}(${JSON.stringify(inputs)})`);
         const answer = answers[asset.slug];
         if (answer === undefined) return Promise.reject(new Error('no such rule'));
-        return Promise.resolve(answer(inputs, settling));
+        const given = answer(inputs, settling);
+        return atOnce ? given : Promise.resolve(given);
       },
       hash: (text) => text,
       isOver,

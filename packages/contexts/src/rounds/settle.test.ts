@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { base, derived, modelOf, NOW, relationship, withPolicy, world } from '../../test/fixtures';
+import { alone, base, derived, modelOf, NOW, relationship, withPolicy, world } from '../../test/fixtures';
 import { type Answers, rule, settleWith, success } from '../../test/settling';
 import { type Facts } from '../facts/facts';
-import { OWN_TRIED_BYTES, TRIED_BYTES } from './settle';
-import { type AssetAnswer, TriedMemory } from './settle-task';
+import { lookAhead, OWN_TRIED_BYTES, TRIED_BYTES } from './settle';
+import { type AssetAnswer, type Executions, TriedMemory } from './settle-task';
 
 const model = modelOf({
   base: [
@@ -205,6 +205,55 @@ describe('C67: a settling that finds no fixpoint', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+it('C60: executors that answer at once, and those that answer with promises, lead to the same end', async () => {
+  const assets = [
+    rule('scoring', ['total'], ['score']),
+    rule('tiering', ['score'], ['tier']),
+    rule('broken', ['total'], ['note']),
+  ];
+  const answers: Answers = {
+    scoring: ({ total }) => success({ score: Number(total) / 10 }),
+    tiering: ({ score }) => success({ tier: Number(score) > 5 ? 'gold' : 'tin' }),
+    broken: () => {
+      throw new Error('no luck');
+    },
+  };
+  const [atOnce, later] = await Promise.all(
+    [true, false].map((isAtOnce) => settleWith(model, assets, { total: 100 }, answers, { atOnce: isAtOnce })),
+  );
+  expect(atOnce).toEqual(later);
+  expect(atOnce).toMatchObject({ facts: { tier: 'gold' }, faults: ['broken: no luck'], pauses: 2 });
+});
+
+describe('looking ahead', () => {
+  const assets = [rule('scoring', ['total'], ['score']), rule('tiering', ['score'], ['tier'])];
+  const answers: Answers = {
+    scoring: ({ total }) => success({ score: Number(total) / 10 }),
+    tiering: () => success({ tier: 'tin' }),
+  };
+  const look = (facts: Facts, executions: Executions = {}, only?: ReadonlySet<string>) => {
+    const texts: string[] = [];
+    const hash = (text: string): string => (texts.push(text), text);
+    return { settled: lookAhead({ model, assets, facts, executions, sources: alone, only }, hash), texts };
+  };
+
+  it('finds nothing due for facts that nothing is ready for, and for those of a fixpoint', async () => {
+    expect(look({ note: 'n' }).settled).toMatchObject({ ended: 'fixpoint', anyReady: false, runs: [] });
+    const { facts, executions } = await settleWith(model, assets, { total: 100 }, answers);
+    const { settled } = look(facts, executions);
+    expect(settled).toMatchObject({ facts, executions, ended: 'fixpoint', anyReady: true, rounds: 0 });
+    expect(settled?.runs.map(({ status }) => status)).toEqual(['skipped_already_run', 'skipped_already_run']);
+  });
+
+  it('stops at the first asset that is due, without looking at the others', async () => {
+    const { facts, executions } = await settleWith(model, assets, { total: 100 }, answers);
+    const { settled, texts } = look({ ...facts, total: 200 }, executions);
+    expect(settled).toBeUndefined();
+    expect(texts).toEqual(['{"total":200}']);
+    expect(look({ ...facts, total: 200 }, executions, new Set(['rule:tiering'])).settled).toBeDefined();
   });
 });
 

@@ -89,7 +89,7 @@ class Settling implements SettlingInstance {
   }
 
   outcomeWithoutRun(): Settled | undefined {
-    const due = this.findDue();
+    const due = this.findDue(1);
     return due.length === 0 ? this.end('fixpoint', due) : undefined;
   }
 
@@ -149,8 +149,8 @@ class Settling implements SettlingInstance {
     return this.triedBytes > TRIED_BYTES || (this.triedBytes > OWN_TRIED_BYTES && tried?.isFull === true) || isFull();
   }
 
-  /** Assets that are ready and due; those that are ready but not due are recorded as skipped. */
-  private findDue(): readonly Candidate[] {
+  /** Assets that are ready and due, up to `most`; those before them that are ready but not due are recorded as skipped. */
+  private findDue(most = Infinity): readonly Candidate[] {
     const { model, sources, ancestors } = this.task;
     const state = this.state();
     const due: Candidate[] = [];
@@ -161,6 +161,7 @@ class Settling implements SettlingInstance {
       if (!this.isDue(candidate)) continue;
       if (ancestors?.has(key) === true) this.skip(candidate, 'skipped_in_progress');
       else due.push(candidate);
+      if (due.length === most) break;
     }
     return due;
   }
