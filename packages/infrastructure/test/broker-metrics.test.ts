@@ -71,6 +71,22 @@ const seriesOf = async (metrics: typeof asking): Promise<ReadonlyMap<string, num
   return new Map(series as [string, number][]); // as `map` has just made them
 };
 
+/** The series once one of them has such a value. An answer may arrive before the broker has acknowledged what was sent, which is counted then. */
+const seriesOnce = async (
+  metrics: typeof asking,
+  name: string,
+  fits: (value: number) => boolean,
+): Promise<ReadonlyMap<string, number>> => {
+  const seen = new Set<number | undefined>();
+  for (const until = Date.now() + 15_000; Date.now() < until; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    const series = await seriesOf(metrics);
+    const value = series.get(name);
+    if (value !== undefined && fits(value)) return series;
+    seen.add(value);
+  }
+  throw new Error(`${name} had other values: ${[...seen].join()}`);
+};
+
 it('measures requests on both sides by number, duration and outcome, and counts owned partitions', async () => {
   expect(String(await requester.request(envelope(), Buffer.from('1')))).toBe('1');
   await expect(requester.request(envelope(), Buffer.alloc(0))).rejects.toMatchObject({ code: 'evaluation_failed' });
@@ -78,12 +94,11 @@ it('measures requests on both sides by number, duration and outcome, and counts 
     ServiceError,
   );
 
-  const asked = await seriesOf(asking);
+  const asked = await seriesOnce(asking, 'decision_requester_produce_seconds_count{}', (count) => count >= 2);
   for (const outcome of ['answered', 'evaluation_failed', 'deadline_exceeded'])
     expect(asked.get(`decision_requester_requests_total{outcome="${outcome}"}`)).toBe(1);
   expect(asked.get('decision_requester_request_seconds_count{}')).toBe(3);
   expect(asked.get('decision_requester_request_seconds_sum{}')).toBeGreaterThan(0.0005);
-  expect(asked.get('decision_requester_produce_seconds_count{}')).toBeGreaterThanOrEqual(2);
   expect(asked.get('decision_requester_pending_requests{}')).toBe(0);
   expect(asked.get('decision_requester_ready{}')).toBe(1);
   expect(asked.get('decision_requester_queued_messages{}')).toBe(0);
@@ -102,32 +117,20 @@ it('measures the time in the broker apart from the handling, and the batches on 
   const before = await seriesOf(asking);
   held.set('slow', () => new Promise((resolve) => setTimeout(resolve, 1_000)));
   await requester.request(envelope(), Buffer.from('slow'));
-  const asked = await seriesOf(asking);
+  const batches = 'decision_requester_batch_messages_count{}';
+  const asked = await seriesOnce(asking, batches, (count) => count > (before.get(batches) ?? 0));
   const grown = (series: string): number => (asked.get(series) ?? 0) - (before.get(series) ?? 0);
   expect(grown('decision_requester_broker_seconds_count{}')).toBe(1);
   const inBroker = grown('decision_requester_broker_seconds_sum{}');
   expect(inBroker).toBeGreaterThan(0);
   expect(grown('decision_requester_request_seconds_sum{}') - inBroker).toBeGreaterThan(0.99);
-  expect(grown('decision_requester_batch_messages_count{}')).toBeGreaterThanOrEqual(1);
   expect(grown('decision_requester_batch_messages_sum{}')).toBe(grown('decision_requester_produced_messages_total{}'));
-  expect((await seriesOf(answering)).get('decision_responder_batch_messages_sum{}')).toBeGreaterThanOrEqual(3);
+  await seriesOnce(answering, 'decision_responder_batch_messages_sum{}', (messages) => messages >= 3);
 });
 
 it('shows what was written and is not finished as lag, fetched or not, until it is finished', async () => {
-  const lagIs = async (expected: number): Promise<ReadonlyMap<string, number>> => {
-    const seen: unknown[] = [];
-    for (
-      const until = Date.now() + 15_000;
-      Date.now() < until;
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    ) {
-      const series = await seriesOf(answering);
-      const lag = series.get('decision_responder_lag_messages{}');
-      if (lag === expected) return series;
-      seen.push(lag);
-    }
-    throw new Error(`The lag never became ${expected}: ${seen.join()}`);
-  };
+  const lagIs = (expected: number) =>
+    seriesOnce(answering, 'decision_responder_lag_messages{}', (lag) => lag === expected);
   await lagIs(0);
   let free: () => void = () => undefined;
   const freed = new Promise<void>((resolve) => (free = resolve));
