@@ -48,7 +48,7 @@ const isMoment = (text: string): boolean => {
 
 /** Whether the month has such a day. */
 const isDay = (text: string): boolean => {
-  // Every month has them, and most times are on one of them.
+  // Every month has these days; `Date.parse` has refused day 0.
   if (Number(text.slice(8, 10)) <= 28) return true;
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
   const date = new Date(0);

@@ -166,7 +166,7 @@ class Settling implements SettlingInstance {
     return due;
   }
 
-  /** Most rounds leave the inputs of most assets unchanged. */
+  /** Computed anew only if the inputs have changed: most rounds leave those of most assets as they were. */
   private hashOf({ key, inputs }: Candidate): string {
     const last = this.hashes.get(key);
     if (last !== undefined && hasSameMembers(last.inputs, inputs)) return last.hash;

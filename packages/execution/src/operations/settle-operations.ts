@@ -88,7 +88,7 @@ const settledAtOnce = async (
   if (assets.some(({ flow }) => flow?.reachesOut === true)) return WAITING_AT_ONCE;
   if (threads === undefined || instances.length === 1) return 1;
   const rules = assets.filter(({ flow }) => flow === undefined);
-  // What cannot be loaded is the failure of each instance that needs it.
+  // A rule that cannot be loaded fails only the instances that need it.
   const isCompiledHere = (rule: BoundAsset): Promise<boolean> =>
     library.get(workspaceId, versionOf(rule)).then(
       (compiled) => compiled !== undefined,
