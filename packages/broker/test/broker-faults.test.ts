@@ -1,4 +1,5 @@
 import { topicName } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import type { Broker, ProducerEvent } from '../src';
 import {
   createTestTopics,
@@ -7,7 +8,6 @@ import {
   startRequester,
   startResponder,
   type TestRequester,
-  waitUntil,
   withBroker,
 } from './harness';
 import { type OwnBroker, startOwnBroker } from './own-stack';
@@ -33,11 +33,13 @@ describe('a broker with faults', () => {
 
   /** Repeats a request until it is answered. */
   const askUntilAnswered = (requester: TestRequester): Promise<void> =>
-    waitUntil('requests are answered again', () =>
-      ask(requester, 'again', 5_000).then(
-        (answer) => answer.toString() === 'again',
-        () => false,
-      ),
+    waitUntil(
+      () =>
+        ask(requester, 'again', 5_000).then(
+          (answer) => answer.toString() === 'again',
+          () => false,
+        ),
+      'requests are answered again',
     );
 
   it('refuses at once, with the reason, while it has never been up, and is found when it comes up', async () => {
@@ -45,7 +47,7 @@ describe('a broker with faults', () => {
     const requester = await startRequester(broker, {}, false);
     const responder = await startResponder(broker, {}, false);
     expect(await errorCodeOf(ask(requester, 'no'))).toBe('broker_unavailable');
-    await waitUntil('the reason is known', () => requester.status().reason?.includes('ECONNREFUSED') === true);
+    await waitUntil(() => requester.status().reason?.includes('ECONNREFUSED') === true, 'the reason is known');
     expect(responder.status()).toMatchObject({ ready: false, partitions: 0, lastHeartbeatAt: 0 });
     await own.control.start();
     await askUntilAnswered(requester);
@@ -60,14 +62,14 @@ describe('a broker with faults', () => {
     await startResponder(broker, { handle: (_head, payload) => held.then(() => payload) });
     // At their deadline they would fail with another code, long after the timeout of this test.
     const inFlight = Array.from({ length: 50 }, () => errorCodeOf(ask(requester, 'held', 600_000)));
-    await waitUntil('they are in flight', () => requester.count('sent') > 0);
+    await waitUntil(() => requester.count('sent') > 0, 'they are in flight');
     await own.control.kill();
     expect(await Promise.all(inFlight)).toEqual(new Array(50).fill('broker_unavailable'));
     expect(await errorCodeOf(ask(requester, 'no'))).toBe('broker_unavailable');
     expect(requester.status()).toMatchObject({ ready: false, pending: 0 });
     release();
     await own.control.start();
-    await waitUntil('it is ready again', () => requester.status().ready);
+    await waitUntil(() => requester.status().ready, 'it is ready again');
     await askUntilAnswered(requester);
   });
 
@@ -80,7 +82,7 @@ describe('a broker with faults', () => {
       await own.control.start();
       await askUntilAnswered(requester);
     }
-    await waitUntil('the responder has all', () => responder.status().ready && responder.status().partitions === 16);
+    await waitUntil(() => responder.status().ready && responder.status().partitions === 16, 'the responder has all');
   });
 
   it('is answered for at the deadline while it is frozen, and goes on when it thaws', async () => {
@@ -106,10 +108,10 @@ describe('a broker with faults', () => {
     });
     await admin.disconnect();
     await waitUntil(
-      'both have noticed',
       () => requester.count('consumer_lost') > 0 && responder.count('consumer_lost') > 0,
+      'both have noticed',
     );
-    await waitUntil('the reason is known', () => requester.status().reason?.includes('solution') === true);
+    await waitUntil(() => requester.status().reason?.includes('solution') === true, 'the reason is known');
     await createTestTopics(broker);
     await askUntilAnswered(requester);
   });
@@ -130,7 +132,7 @@ describe('a broker with faults', () => {
       await send('0');
       own.control.pause();
       const sends = Array.from({ length: 30 }, (_, index) => send(String(index + 1)));
-      await waitUntil('the producer gives its session up', () => events.some(({ type }) => type === 'producer_lost'));
+      await waitUntil(() => events.some(({ type }) => type === 'producer_lost'), 'the producer gives its session up');
       sends.push(...Array.from({ length: 30 }, (_, index) => send(String(index + 31))));
       own.control.resume();
       await Promise.all(sends);
@@ -158,7 +160,7 @@ describe('a broker with faults', () => {
       const lanes = Array.from({ length: 40 }, lane);
       const sendsMore = (messages: number): Promise<void> => {
         const before = acknowledged.length;
-        return waitUntil('it sends', () => acknowledged.length > before + messages);
+        return waitUntil(() => acknowledged.length > before + messages, 'it sends');
       };
       for (const messages of [1_000, 40, 300]) {
         await sendsMore(messages);

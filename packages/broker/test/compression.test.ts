@@ -1,6 +1,7 @@
 import { topicName, type TopicKey } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import type { Broker } from '../src';
-import { envelope, silentLog, startRequester, startResponder, waitUntil, withBroker } from './harness';
+import { envelope, silentLog, startRequester, startResponder, withBroker } from './harness';
 import { plainClient } from './stored-messages';
 
 jest.setTimeout(180_000);
@@ -31,7 +32,7 @@ it.each(['zstd', 'lz4', 'gzip', 'uncompressed'])(
     expect(await broker.checkTopics([{ topic: 'solution' }])).toEqual([]);
     await setCompression(compression);
     const watch = broker.watchTopics([{ topic: 'solution' }]);
-    await waitUntil('the topic has been looked at', () => watch.problems() !== undefined);
+    await waitUntil(() => watch.problems() !== undefined, 'the topic has been looked at');
     expect(warnings).toEqual([
       expect.stringContaining(`The topic "${nameOf('solution')}" has compression.type=${compression}`),
     ]);

@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net';
+import { waitUntil } from '@decision/local-stack';
 import { type Broker, createBroker } from '../src';
 import {
   anotherClient,
@@ -7,7 +8,6 @@ import {
   startRequester,
   startResponder,
   testBroker,
-  waitUntil,
   withBroker,
 } from './harness';
 
@@ -27,9 +27,9 @@ describe('counting the members of a group', () => {
     expect(await broker.countMembers('workers')).toBe(2);
     expect(await broker.countMembers('gatewayReplies')).toBe(1);
     await second.stop();
-    await waitUntil('one has left', async () => (await broker.countMembers('workers')) === 1);
+    await waitUntil(async () => (await broker.countMembers('workers')) === 1, 'one has left');
     await first.stop();
-    await waitUntil('both have left', async () => (await broker.countMembers('workers')) === 0);
+    await waitUntil(async () => (await broker.countMembers('workers')) === 0, 'both have left');
   });
 
   it('counts the group of its own prefix alone', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError, type TopicKey } from '@decision/contracts';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import {
   type Broker,
   type BrokerLog,
@@ -62,15 +62,6 @@ export const anotherClient = (broker: Broker, log = silentLog): Broker => {
   return other;
 };
 
-/** Waits until a condition holds; fails with the given description if it takes too long. */
-export const waitUntil = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const end = Date.now() + PATIENCE_MS;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`Waited ${PATIENCE_MS} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-};
-
 /** An envelope whose deadline is the given time ahead. */
 export const envelope = (deadlineInMs = PATIENCE_MS): RequestEnvelope => ({
   deadline: Date.now() + deadlineInMs,
@@ -117,7 +108,7 @@ export const startRequester = async (
     ...options,
   });
   await requester.start();
-  if (untilReady) await waitUntil('the requester is ready', () => requester.status().ready);
+  if (untilReady) await waitUntil(() => requester.status().ready, 'the requester is ready');
   return {
     events,
     count: (type) => events.filter((event) => event.type === type).length,
@@ -133,7 +124,7 @@ export const startRequester = async (
 /** The answer to a payload; a slow machine may fail to answer at first, so the request is sent again while there is no broker, ten times. */
 export const answerTo = async (requester: Requester, payload: Buffer): Promise<Buffer> => {
   for (let attempt = 1; ; attempt += 1) {
-    await waitUntil('the requester is ready', () => requester.status().ready);
+    await waitUntil(() => requester.status().ready, 'the requester is ready');
     try {
       return await requester.request(envelope(), payload);
     } catch (error) {
@@ -168,8 +159,8 @@ export const startResponder = async (
   await responder.start();
   if (untilReady)
     await waitUntil(
-      'the responder owns partitions',
       () => responder.status().ready && responder.status().partitions > 0,
+      'the responder owns partitions',
     );
   return {
     events,
@@ -186,12 +177,14 @@ export const createTestTopics = (
   broker: Broker,
   topics: readonly TopicKey[] = ['solution', 'solutionResponse'],
 ): Promise<void> =>
-  waitUntil('the topics are there', () =>
-    broker.ensureTopics('local', { topics }).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof ServiceError && error.code === 'broker_unavailable') return false;
-        throw error;
-      },
-    ),
+  waitUntil(
+    () =>
+      broker.ensureTopics('local', { topics }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof ServiceError && error.code === 'broker_unavailable') return false;
+          throw error;
+        },
+      ),
+    'the topics are there',
   );

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Admin } from 'kafkajs';
-import { type RunningCluster, startBrokerCluster } from '@decision/local-stack';
+import { type RunningCluster, startBrokerCluster, waitUntil } from '@decision/local-stack';
 import { type Broker, createBroker } from '../src';
-import { silentLog, waitUntil } from './harness';
+import { silentLog } from './harness';
 import { plainClient } from './stored-messages';
 
 const DOWNLOADS = resolve(__dirname, '../../../.local/downloads');
@@ -66,16 +66,16 @@ export const watchTopic = async (broker: Broker, topic: string): Promise<TopicOn
     placements,
     beginMoves,
     inSync: (copies) =>
-      waitUntil(`${copies} copies are in sync`, async () => {
+      waitUntil(async () => {
         const found = await placements().catch(() => []); // a broker that has just restarted
         return found.length > 0 && found.every(({ inSync }) => inSync.length === copies);
-      }),
+      }, `${copies} copies are in sync`),
     moveLeader: async (partition, to) => {
       await beginMoves([{ partition, replicas: to }]);
-      await waitUntil(`partition ${partition} is led by ${to[0]}`, async () => {
+      await waitUntil(async () => {
         const found = (await placements()).find((one) => one.partition === partition);
         return found?.leader === to[0] && found?.replicas.length === to.length;
-      });
+      }, `partition ${partition} is led by ${to[0]}`);
     },
     close: () => admin.disconnect(),
   };

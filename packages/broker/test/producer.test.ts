@@ -1,16 +1,9 @@
 import { topicName } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Broker, OutgoingMessage, Producer, ProducerEvent, ProducerOptions } from '../src';
 import { snappyCodec } from '../src/codec/snappy-codec';
-import {
-  createTestTopics,
-  errorCodeOf,
-  PATIENCE_MS,
-  serviceErrorOf,
-  testBroker,
-  waitUntil,
-  withBroker,
-} from './harness';
+import { createTestTopics, errorCodeOf, PATIENCE_MS, serviceErrorOf, testBroker, withBroker } from './harness';
 import { plainClient, storedMessages } from './stored-messages';
 
 jest.setTimeout(360_000);
@@ -146,11 +139,11 @@ describe('a producer', () => {
     const producer = bare.createProducer({ topics: ['solution'] });
     producer.connect().catch(() => undefined); // it waits at most ten seconds; the attempts continue
     const name = topicName(bare.settings.topicPrefix, 'solution');
-    await waitUntil('the reason is known', () => producer.reason()?.includes(name) === true);
+    await waitUntil(() => producer.reason()?.includes(name) === true, 'the reason is known');
     expect(producer.reason()).toContain('does not exist');
     expect(producer.state()).toBe('reconnecting');
     await createTestTopics(bare);
-    await waitUntil('it is connected', () => producer.state() === 'connected');
+    await waitUntil(() => producer.state() === 'connected', 'it is connected');
     await producer.connect();
     expect(producer.reason()).toBeUndefined();
     await bare.close();

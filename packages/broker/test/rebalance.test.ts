@@ -1,4 +1,5 @@
 import { encodeSolutionRequest, topicName } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import type { Broker } from '../src';
 import {
   anotherClient,
@@ -7,7 +8,6 @@ import {
   startRequester,
   startResponder,
   type TestRequester,
-  waitUntil,
   withBroker,
 } from './harness';
 import { plainClient } from './stored-messages';
@@ -40,7 +40,7 @@ const keepAsking = (requester: TestRequester, name: string): Asking => {
   return {
     goesOn: async () => {
       const before = answered;
-      await Promise.race([lanes, waitUntil(`${name} is answered`, () => answered >= before + 20)]);
+      await Promise.race([lanes, waitUntil(() => answered >= before + 20, `${name} is answered`)]);
     },
     stop: async () => {
       going = false;
@@ -71,17 +71,17 @@ describe('a group of requesters', () => {
     const secondAsks = keepAsking(second, 'second');
     const third = await startRequester(anotherClient(broker));
     const thirdAsks = keepAsking(third, 'third');
-    await waitUntil('the partitions are shared', () => {
+    await waitUntil(() => {
       const shares = [first, second, third].map((requester) => requester.status().partitions);
       return Math.min(...shares) >= 5 && shares.reduce((a, b) => a + b) === 16;
-    });
+    }, 'the partitions are shared');
     await Promise.all([firstAsks, secondAsks, thirdAsks].map((asks) => asks.goesOn()));
     await thirdAsks.stop();
     await third.stop();
     await Promise.all([firstAsks, secondAsks].map((asks) => asks.goesOn()));
     await secondAsks.stop();
     await second.stop();
-    await waitUntil('the first has all partitions', () => first.status().partitions === 16);
+    await waitUntil(() => first.status().partitions === 16, 'the first has all partitions');
     await firstAsks.goesOn();
     await firstAsks.stop();
     expect(first.count('request_expired')).toBe(0);
@@ -90,13 +90,13 @@ describe('a group of requesters', () => {
   it('keeps the partitions of those that stay', async () => {
     const requesters = [await startRequester(broker), await startRequester(anotherClient(broker))];
     const [first, second] = requesters;
-    await waitUntil('both have eight', () => requesters.every((one) => one.status().partitions === 8));
+    await waitUntil(() => requesters.every((one) => one.status().partitions === 8), 'both have eight');
     const eventsBefore = [first?.events.length ?? 0, second?.events.length ?? 0];
     const third = await startRequester(anotherClient(broker));
-    await waitUntil('three share', () => third.status().partitions === 5);
-    await waitUntil('the others have given some up', () => requesters.every((one) => one.status().partitions <= 6));
+    await waitUntil(() => third.status().partitions === 5, 'three share');
+    await waitUntil(() => requesters.every((one) => one.status().partitions <= 6), 'the others have given some up');
     await third.stop();
-    await waitUntil('both have eight again', () => requesters.every((one) => one.status().partitions === 8));
+    await waitUntil(() => requesters.every((one) => one.status().partitions === 8), 'both have eight again');
     requesters.forEach((one, index) => {
       const rebalances = one.events.slice(eventsBefore[index]).flatMap((e) => (e.type === 'rebalanced' ? [e] : []));
       const lost = rebalances.reduce((sum, { lost: count }) => sum + count, 0);
@@ -114,7 +114,7 @@ describe('a group of requesters', () => {
     const second = await startRequester(anotherClient(broker), slow);
     expect(Date.now() - begun).toBeLessThan(60_000);
     await second.stop();
-    await waitUntil('the first has all partitions again', () => first.status().partitions === 16);
+    await waitUntil(() => first.status().partitions === 16, 'the first has all partitions again');
     expect(Date.now() - begun).toBeLessThan(110_000);
   });
 
@@ -133,11 +133,11 @@ describe('a group of requesters', () => {
     const answers = texts.map((text) => first.request(envelope(), Buffer.from(text)));
     // Enough newcomers to take some of the four partitions on which answers are awaited.
     const newcomers = await Promise.all(Array.from({ length: 7 }, () => startRequester(anotherClient(broker))));
-    await waitUntil('requests were sent again', () => first.count('requests_resent') > 0);
+    await waitUntil(() => first.count('requests_resent') > 0, 'requests were sent again');
     release();
     expect((await Promise.all(answers)).map(String)).toEqual(texts);
     const moved = (): number => newcomers.reduce((sum, one) => sum + one.count('reply_moved'), 0);
-    await waitUntil('the answers on partitions that moved are counted', () => moved() > 0);
+    await waitUntil(() => moved() > 0, 'the answers on partitions that moved are counted');
   });
 });
 
@@ -151,11 +151,11 @@ describe('a group of responders', () => {
     const asks = keepAsking(requester, 'question');
     for (let round = 0; round < 3; round += 1) {
       const passing = await startResponder(anotherClient(broker));
-      await waitUntil('the work is shared', () => passing.status().partitions === 8 && passing.count('answered') > 0);
+      await waitUntil(() => passing.status().partitions === 8 && passing.count('answered') > 0, 'the work is shared');
       await passing.stop();
       expect(passing.status().queued).toBe(0);
     }
-    await waitUntil('the steady one has all partitions', () => steady.status().partitions === 16);
+    await waitUntil(() => steady.status().partitions === 16, 'the steady one has all partitions');
     await asks.goesOn();
     await asks.stop();
     expect(requester.count('request_expired')).toBe(0);
@@ -183,11 +183,11 @@ describe('a group of responders', () => {
     const ask = (text: string): Promise<Buffer> => requester.request(envelope(), Buffer.from(text));
     await Promise.all(Array.from({ length: 64 }, () => ask('quick')));
     const holding = ask('hold');
-    await waitUntil('it is being handled', () => responder.status().queued === 1);
+    await waitUntil(() => responder.status().queued === 1, 'it is being handled');
     const admin = plainClient(broker).admin();
     await admin.connect();
     const unfinished = () => unfinishedOf(admin);
-    await waitUntil('all but the held one are committed', async () => (await unfinished()) === 1);
+    await waitUntil(async () => (await unfinished()) === 1, 'all but the held one are committed');
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(await unfinished()).toBe(1);
     release();
@@ -212,13 +212,13 @@ describe('a group of responders', () => {
     const admin = plainClient(broker).admin();
     await admin.connect();
     const unfinished = () => unfinishedOf(admin);
-    await waitUntil('those with nothing beside them are committed', async () => (await unfinished()) === 0);
+    await waitUntil(async () => (await unfinished()) === 0, 'those with nothing beside them are committed');
     await Promise.all(Array.from({ length: 8 }, ask));
-    await waitUntil('nothing waits for its answer', () => responder.status().queued === 0);
+    await waitUntil(() => responder.status().queued === 0, 'nothing waits for its answer');
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(await unfinished()).toBe(8);
     release();
-    await waitUntil('the others are committed too', async () => (await unfinished()) === 0);
+    await waitUntil(async () => (await unfinished()) === 0, 'the others are committed too');
     await responder.stop();
     await admin.disconnect();
   });
@@ -239,9 +239,9 @@ describe('a group of responders', () => {
     const answers = Array.from({ length: 300 }, (_, index) =>
       requester.request(envelope(), Buffer.from(String(index))),
     );
-    await waitUntil('it is full', () => responder.status().queued === 20);
+    await waitUntil(() => responder.status().queued === 20, 'it is full');
     const missedAt = Date.now() + sessionTimeoutMs + 500;
-    await waitUntil('it has lived longer than without heartbeats', () => responder.status().lastHeartbeatAt > missedAt);
+    await waitUntil(() => responder.status().lastHeartbeatAt > missedAt, 'it has lived longer than without heartbeats');
     expect(await broker.countMembers('workers')).toBe(1);
     expect(responder.count('consumer_lost')).toBe(0);
     expect(responder.status()).toMatchObject({ queued: 20, ready: true, partitions: 16 });
@@ -267,7 +267,7 @@ describe('a group of responders', () => {
       },
     });
     expect((await requester.request(envelope(), Buffer.from('current'))).toString()).toBe('current');
-    await waitUntil('the old ones were seen', () => responder.count('request_expired') === 5);
+    await waitUntil(() => responder.count('request_expired') === 5, 'the old ones were seen');
     expect(handled).toEqual(['current']);
   });
 });

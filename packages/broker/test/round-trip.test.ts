@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError, type SolutionRequestEnvelope, topicName } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import { type Broker, largestMessageBytes } from '../src';
 import {
   answerTo,
@@ -12,7 +13,6 @@ import {
   testBroker,
   type TestRequester,
   type TestResponder,
-  waitUntil,
 } from './harness';
 
 jest.setTimeout(360_000);
@@ -52,7 +52,7 @@ describe('requests and answers', () => {
   });
 
   // The client has left a broker that took too long for one request; the next test is not about that.
-  beforeEach(() => waitUntil('the requester is ready', () => requester.status().ready));
+  beforeEach(() => waitUntil(() => requester.status().ready, 'the requester is ready'));
   afterAll(() => broker.close());
 
   const ask = (text: string, deadlineInMs?: number): Promise<Buffer> =>
@@ -66,7 +66,7 @@ describe('requests and answers', () => {
     };
     requester.submit(envelope(deadlineInMs), Buffer.from(text), settled);
     if (deadlineInMs === 0) expect(told).toHaveLength(1);
-    await waitUntil('it has been told', () => told.length > 0);
+    await waitUntil(() => told.length > 0, 'it has been told');
     await new Promise((resolve) => setTimeout(resolve, 50));
     return told;
   };
@@ -148,7 +148,7 @@ describe('requests and answers', () => {
       const before = countLate();
       expect(await errorCodeOf(ask('too late', 4_000))).toBe('deadline_exceeded');
       expect(requester.count('request_expired')).toBeGreaterThan(0);
-      await waitUntil('the late answer is counted', () => countLate() === before + 1);
+      await waitUntil(() => countLate() === before + 1, 'the late answer is counted');
     });
 
     it('is not even sent once it has expired', async () => {
@@ -199,7 +199,7 @@ describe('requests and answers', () => {
       const before = responder.count('request_malformed');
       await send('solution', { nonsense: 'yes' });
       await send('solution', {});
-      await waitUntil('both are counted', () => responder.count('request_malformed') >= before + 2);
+      await waitUntil(() => responder.count('request_malformed') >= before + 2, 'both are counted');
       expect((await ask('still alive')).toString()).toBe('still alive');
       const malformed = responder.events.filter(({ type }) => type === 'request_malformed').slice(before);
       expect(malformed).toEqual([
@@ -213,7 +213,7 @@ describe('requests and answers', () => {
       await send('solution', { ...head(), 'correlation-id': 'broken-1', kind: 'dance' });
       const malformed = (): object[] =>
         responder.events.slice(before).filter(({ type }) => type === 'request_malformed');
-      await waitUntil('it is counted', () => malformed().length > 0);
+      await waitUntil(() => malformed().length > 0, 'it is counted');
       expect(malformed()).toEqual([{ type: 'request_malformed', answered: true }]);
     });
 
@@ -221,7 +221,7 @@ describe('requests and answers', () => {
       await send('solution', { ...head(), 'correlation-id': 'broken-2', kind: 'dance', 'reply-partition': '4000' });
       const lost = (): boolean =>
         responder.events.some((event) => event.type === 'reply_lost' && event.code === 'broker_unavailable');
-      await waitUntil('the answer is given up', lost);
+      await waitUntil(lost, 'the answer is given up');
       expect((await ask('still alive')).toString()).toBe('still alive');
     });
 
@@ -246,7 +246,7 @@ describe('requests and answers', () => {
       }
       await producer.stop();
       const counts = (): number[] => [own.count('reply_unknown'), own.count('reply_moved')];
-      await waitUntil('each partition brought one of each', () => Math.min(...counts()) >= read);
+      await waitUntil(() => Math.min(...counts()) >= read, 'each partition brought one of each');
       await own.request(envelope(), Buffer.from('hello'));
       await own.stop();
       expect(counts()).toEqual([read, read]);

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SecureBrokers } from '@decision/local-stack';
-import { makeSelfSigned } from '@decision/local-stack';
+import { makeSelfSigned, waitUntil } from '@decision/local-stack';
 import { awsIamTokens } from '../src/security/aws-iam-token';
 import { fileTokens } from '../src/security/file-token';
 import { gcpTokens } from '../src/security/gcp-token';
 import { oauthTokens } from '../src/security/oauth-token';
 import { type Broker, type BrokerLog, type BrokerSettings, createBroker } from '../src';
-import { createTestTopics, envelope, startRequester, startResponder, waitUntil } from './harness';
+import { createTestTopics, envelope, startRequester, startResponder } from './harness';
 import { type OwnBroker, startOwnBroker } from './own-stack';
 import { startTokenEndpoint, type TokenEndpoint } from './token-endpoint';
 
@@ -74,7 +74,7 @@ describe('a broker that asks who is there', () => {
   /** Waits until a requester is not ready for a matching reason. Returns all its reasons and log lines. */
   const refused = async (broker: Broker, why: RegExp): Promise<string> => {
     const requester = await startRequester(broker, {}, false);
-    await waitUntil(`it says ${String(why)}`, () => why.test(requester.status().reason ?? ''));
+    await waitUntil(() => why.test(requester.status().reason ?? ''), `it says ${String(why)}`);
     expect(requester.status().ready).toBe(false);
     return `${requester.status().reason ?? ''}\n${lines.join('\n')}`;
   };
@@ -149,10 +149,10 @@ describe('a broker that asks who is there', () => {
     const token = oauthTokens({ tokenUrl: endpoint.url, ...CLIENT });
     const broker = open(secure().sasl, { sasl: { mechanism: 'oauthbearer', token } });
     const requester = await startRequester(broker, {}, false);
-    await waitUntil('it says why', () => (requester.status().reason ?? '').includes('answered 401'));
+    await waitUntil(() => (requester.status().reason ?? '').includes('answered 401'), 'it says why');
     endpoint.answer(200, JSON.stringify({ access_token: unsignedToken(600), expires_in: 600 }));
     await createTestTopics(broker);
-    await waitUntil('it is ready', () => requester.status().ready);
+    await waitUntil(() => requester.status().ready, 'it is ready');
     expect(lines.join('\n')).not.toContain(CLIENT.clientSecret);
   });
 

@@ -1,7 +1,7 @@
 import { topicName } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import type { RunningCluster } from '@decision/local-stack';
 import type { Broker, ProducerEvent } from '../src';
-import { waitUntil } from './harness';
 import { clusterClient, startOwnCluster, type TopicOnlooker, watchTopic } from './own-cluster';
 import { storedMessages } from './stored-messages';
 
@@ -64,7 +64,7 @@ describe('a producer on several brokers', () => {
     );
     // Whatever the library has tried, its session is not used again, and the possible second copies have been reported.
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['messages_repeated', 'producer_lost']));
-    await waitUntil('it is connected again', () => producer.state() === 'connected');
+    await waitUntil(() => producer.state() === 'connected', 'it is connected again');
     await send(home.partition, 'after');
   });
 
@@ -124,7 +124,7 @@ describe('a producer on several brokers', () => {
     lanes.push(logging());
     const progress = (): Promise<void> => {
       const before = acknowledged.length;
-      return waitUntil('messages are acknowledged', () => acknowledged.length > before + 200);
+      return waitUntil(() => acknowledged.length > before + 200, 'messages are acknowledged');
     };
     await progress();
     // Each leader is moved off its partition, and returns as a follower: otherwise the loss of a broker would leave one copy.

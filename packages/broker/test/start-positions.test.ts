@@ -1,6 +1,7 @@
 import { consumerGroupName, topicName, topics } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import type { Broker } from '../src';
-import { anotherClient, envelope, startRequester, startResponder, waitUntil, withBroker } from './harness';
+import { anotherClient, envelope, startRequester, startResponder, withBroker } from './harness';
 import { plainClient } from './stored-messages';
 
 jest.setTimeout(240_000);
@@ -39,7 +40,7 @@ describe('committed offsets of a group of responders', () => {
   };
 
   const untilAllCommitted = (): Promise<void> =>
-    waitUntil('every partition has a committed offset', async () => (await committed()).size === PARTITIONS);
+    waitUntil(async () => (await committed()).size === PARTITIONS, 'every partition has a committed offset');
 
   /** Watches the committed offsets until stopped; resolves to those that went back or vanished. */
   const watchOffsets = (): { stop(): Promise<string[]> } => {
@@ -76,14 +77,14 @@ describe('committed offsets of a group of responders', () => {
     const asked = Array.from({ length: 40 }, (_, index) =>
       requester.request(envelope(), Buffer.from(`early ${index}`)),
     );
-    await waitUntil('the requests are stored', async () => {
+    await waitUntil(async () => {
       const { end } = await boundaries();
       return [...end.values()].reduce((sum, offset) => sum + offset, 0) >= 40;
-    });
+    }, 'the requests are stored');
     let answering = false;
     const worker = await startResponder(broker, {
       handle: async (_envelope, payload) => {
-        await waitUntil('the test lets it answer', () => answering);
+        await waitUntil(() => answering, 'the test lets it answer');
         return payload;
       },
     });
@@ -127,16 +128,16 @@ describe('committed offsets of a group of responders', () => {
     };
     await ask('alone');
     const second = await startResponder(anotherClient(broker));
-    await waitUntil('the partitions are shared', () => first.status().partitions === PARTITIONS / 2);
+    await waitUntil(() => first.status().partitions === PARTITIONS / 2, 'the partitions are shared');
     await ask('shared');
     await first.stop();
-    await waitUntil('the second has all', () => second.status().partitions === PARTITIONS);
+    await waitUntil(() => second.status().partitions === PARTITIONS, 'the second has all');
     await ask('taken over');
     expect(new Set((await Promise.all(answers)).map(String)).size).toBe(180);
-    await waitUntil('nothing is left to commit', async () => {
+    await waitUntil(async () => {
       const [offsets, { end }] = [await committed(), await boundaries()];
       return [...end].every(([partition, offset]) => offsets.get(partition) === offset);
-    });
+    }, 'nothing is left to commit');
     expect(await watch.stop()).toEqual([]);
   });
 
@@ -146,7 +147,7 @@ describe('committed offsets of a group of responders', () => {
     const requester = await startRequester(broker);
     const before = await boundaries();
     const answer = requester.request(envelope(), Buffer.from('once more'));
-    await waitUntil('it is being handled', () => stuck.status().queued === 1);
+    await waitUntil(() => stuck.status().queued === 1, 'it is being handled');
     await stuck.stop({ drainMs: 0 });
     const offsets = await committed();
     expect([...offsets.values()].reduce((a, b) => a + b)).toBeLessThanOrEqual(

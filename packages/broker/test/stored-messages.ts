@@ -1,7 +1,7 @@
 import { Kafka, logLevel } from 'kafkajs';
 import { type TopicKey, topicName } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import type { Broker } from '../src';
-import { waitUntil } from './harness';
 
 /** A message as the broker stores it. */
 export interface StoredMessage {
@@ -57,8 +57,9 @@ export const storedMessages = async (broker: Broker, topic: TopicKey): Promise<S
       return Promise.resolve();
     },
   });
-  await waitUntil('all stored messages are read', () =>
-    [...ends].every(([partition, end]) => (reached.get(partition) ?? 0) >= end),
+  await waitUntil(
+    () => [...ends].every(([partition, end]) => (reached.get(partition) ?? 0) >= end),
+    'all stored messages are read',
   );
   await consumer.disconnect();
   return stored.sort((a, b) => a.partition - b.partition || a.offset - b.offset);

@@ -1,5 +1,5 @@
 import { topicName } from '@decision/contracts';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { type Broker, createBroker } from '../src';
 import {
   createTestTopics,
@@ -8,7 +8,6 @@ import {
   silentLog,
   startRequester,
   startResponder,
-  waitUntil,
   withBroker,
 } from './harness';
 import { plainClient } from './stored-messages';
@@ -67,7 +66,7 @@ describe('topics of requests and answers', () => {
     const requester = await startRequester(broker, { expectedPartitions: 20, metadataRefreshMs: 1_000 }, false);
     const name = topicName(broker.settings.topicPrefix, 'solutionResponse');
     const sentence = `The topic "${name}" has 16 partitions, 20 are expected`;
-    await waitUntil('it says both numbers', () => requester.status().reason?.startsWith(sentence) === true);
+    await waitUntil(() => requester.status().reason?.startsWith(sentence) === true, 'it says both numbers');
     expect(requester.status()).toMatchObject({
       ready: false,
       code: 'too_few_reply_partitions',
@@ -80,8 +79,8 @@ describe('topics of requests and answers', () => {
     });
     await administer((admin) => admin.createPartitions({ topicPartitions: [{ topic: name, count: 20 }] }));
     await waitUntil(
-      'it has found the new partitions',
       () => requester.status().partitions === 20 && requester.status().ready,
+      'it has found the new partitions',
     );
     expect((await requester.request(envelope(), Buffer.from('now'))).toString()).toBe('now');
   });
@@ -110,17 +109,19 @@ describe('topics that do not fit', () => {
         ],
       }),
     );
-    await waitUntil('the topic is known', () =>
-      broker.checkTopics([{ topic: 'solution' }]).then(
-        (problems) => problems.every(({ kind }) => kind !== 'missing'),
-        () => false,
-      ),
+    await waitUntil(
+      () =>
+        broker.checkTopics([{ topic: 'solution' }]).then(
+          (problems) => problems.every(({ kind }) => kind !== 'missing'),
+          () => false,
+        ),
+      'the topic is known',
     );
     const watch = broker.watchTopics([
       { topic: 'solution', partitions: 4 },
       { topic: 'solutionResponse', partitions: 128 },
     ]);
-    await waitUntil('the broker has answered', () => watch.problems() !== undefined);
+    await waitUntil(() => watch.problems() !== undefined, 'the broker has answered');
     expect(lines).toEqual([
       expect.stringMatching(/solution" has 2 partitions, 4 are expected/),
       expect.stringMatching(/takes messages up to 1048588 bytes, 33554432 are needed: set its max.message.bytes/),

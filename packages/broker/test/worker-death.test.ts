@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { waitUntil } from '@decision/local-stack';
 import { type Broker, createBroker } from '../src';
-import { envelope, errorCodeOf, silentLog, startRequester, startResponder, waitUntil, withBroker } from './harness';
+import { envelope, errorCodeOf, silentLog, startRequester, startResponder, withBroker } from './harness';
 
 jest.setTimeout(180_000);
 
@@ -41,7 +42,7 @@ const loadMortal = async (
   started.push(child);
   const said: string[] = [];
   child.stdout?.on('data', (chunk: Buffer) => said.push(...chunk.toString().split('\n').filter(Boolean)));
-  await waitUntil('the worker process is loaded', () => said.includes('loaded'));
+  await waitUntil(() => said.includes('loaded'), 'the worker process is loaded');
   return {
     said,
     join: () => child.stdin?.write('join\n'),
@@ -57,7 +58,7 @@ const loadMortal = async (
 const startMortal = async (...given: Parameters<typeof loadMortal>): Promise<MortalWorker> => {
   const worker = await loadMortal(...given);
   worker.join();
-  await waitUntil('the worker owns partitions', () => worker.said.includes('ready'));
+  await waitUntil(() => worker.said.includes('ready'), 'the worker owns partitions');
   return worker;
 };
 
@@ -79,7 +80,7 @@ describe('a worker that is killed', () => {
     const requester = await startRequester(broker);
     const mortal = await startMortal(broker, 'before');
     const answers = Array.from({ length: 10 }, (_, index) => requester.request(envelope(), Buffer.from(`q${index}`)));
-    await waitUntil('it has the requests', () => mortal.said.includes('handling'));
+    await waitUntil(() => mortal.said.includes('handling'), 'it has the requests');
     await mortal.kill();
     await startResponder(broker);
     expect((await Promise.all(answers)).map(String)).toEqual(Array.from({ length: 10 }, (_, index) => `q${index}`));
@@ -93,8 +94,8 @@ describe('a worker that is killed', () => {
     await mortal.died;
     expect(answer.equals(question)).toBe(true);
     const successor = await startResponder(succeed(broker));
-    await waitUntil('it is answered again', () => successor.count('answered') === 1);
-    await waitUntil('the second answer has been seen', () => requester.count('reply_unknown') === 1);
+    await waitUntil(() => successor.count('answered') === 1, 'it is answered again');
+    await waitUntil(() => requester.count('reply_unknown') === 1, 'the second answer has been seen');
     expect((await requester.request(envelope(), Buffer.from('next'))).toString()).toBe('next');
   });
 
@@ -112,7 +113,7 @@ describe('a worker that is killed', () => {
         return payload;
       },
     });
-    await waitUntil('it is dropped', () => survivor.count('request_expired') === 1);
+    await waitUntil(() => survivor.count('request_expired') === 1, 'it is dropped');
     expect((await requester.request(envelope(), Buffer.from('wholesome'))).toString()).toBe('wholesome');
   });
 
@@ -120,13 +121,13 @@ describe('a worker that is killed', () => {
     const patient = { sessionTimeoutMs: 180_000, heartbeatIntervalMs: 120_000 };
     const survivor = await startResponder(broker, patient);
     const mortal = await startMortal(broker, 'patiently');
-    await waitUntil('they share', () => survivor.status().partitions === 8);
+    await waitUntil(() => survivor.status().partitions === 8, 'they share');
     await mortal.kill();
     // Without the instance id the group would stand still and wait two minutes for the dead member.
     const successor = await startResponder(succeed(broker), patient);
     await waitUntil(
-      'they share again',
       () => survivor.status().partitions === 8 && successor.status().partitions === 8,
+      'they share again',
     );
     const requester = await startRequester(broker);
     const answers = Array.from({ length: 32 }, () => requester.request(envelope(), Buffer.from('on we go')));

@@ -1,7 +1,7 @@
-import { closeAll, eventually, open, openUp, untilUp } from './opened-cache';
+import { closeAll, open, openUp, untilUp } from './opened-cache';
 import { type OwnServer, startOwnServer } from './own-server';
 import { connectRaw, type RawClient } from './raw-client';
-import { makeSelfSigned } from '@decision/local-stack';
+import { makeSelfSigned, waitUntil } from '@decision/local-stack';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy';
 
 const SECRET = 's3cret/@:?#';
@@ -43,7 +43,7 @@ describe('a server with a password', () => {
     ['no password', (): string => `redis://${hostPort}`, 'NOAUTH'],
   ])('refuses %s, with an error that omits it', async (_what, url, reason) => {
     const { cache, log } = open({ url: url() });
-    await eventually(() => reasons(log).length === 2, 'both connections were refused');
+    await waitUntil(() => reasons(log).length === 2, 'both connections were refused');
     expect(reasons(log)).toEqual([reason, reason]);
     expect(cache.status()).toMatchObject({ connected: false, channel: { ready: false } });
     await expect(cache.shared.get('k')).resolves.toBeUndefined();
@@ -64,11 +64,11 @@ describe('a plain cache endpoint', () => {
     await cache.shared.delete(['k']);
     const workspace_id = '3f0b8f4e-6f5c-4f0e-9a53-2f1f3c9b7a10';
     await expect(cache.invalidations.publish({ v: 1, kind: 'rule', workspace_id, keys: ['k'] })).resolves.toBe(true);
-    await eventually(() => heard.length > 0, 'the message has come');
+    await waitUntil(() => heard.length > 0, 'the message has come');
     // The subscriber's heartbeat is PING, which this user may not send: the refusal counts as an answer too.
     const refused = async (): Promise<boolean> =>
       /cmdstat_ping:.*rejected_calls=([3-9]|\d\d)/.test(await raw.info('commandstats'));
-    await eventually(refused, 'several heartbeats were refused');
+    await waitUntil(refused, 'several heartbeats were refused');
     expect(cache.status()).toMatchObject({ connected: true, channel: { ready: true } });
     expect(events.filter((event) => event.type === 'connection' && event.state === 'disconnected')).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe('a plain cache endpoint', () => {
   it('does not count as connected if reading is forbidden', async () => {
     await raw.sendCommand(['ACL', 'SETUSER', 'blind', 'on', `>${SECRET}`, '~*', '-@all', '+set']);
     const { cache, log } = open({ url: `redis://blind:${ENCODED}@${hostPort}` });
-    await eventually(() => reasons(log).length === 2, 'both connections were refused');
+    await waitUntil(() => reasons(log).length === 2, 'both connections were refused');
     expect(reasons(log)).toEqual(['NOPERM', 'NOPERM']);
     expect(cache.status().connected).toBe(false);
   });
@@ -124,7 +124,7 @@ describe('TLS', () => {
     ['an authority that is no PEM', 'localhost', 'not a certificate', expect.any(String)],
   ])('refuses %s', async (_what, host, tlsCa, reason) => {
     const { cache, log } = open({ url: `rediss://${host}:${proxy.port}`, tlsCa });
-    await eventually(() => reasons(log).length === 2, 'both connections were refused');
+    await waitUntil(() => reasons(log).length === 2, 'both connections were refused');
     expect(cache.status().connected).toBe(false);
     expect(reasons(log)).toEqual([reason, reason]);
   });
@@ -142,7 +142,7 @@ describe('TLS', () => {
     const stranger = makeSelfSigned('gateway');
     for (const shown of [{}, { tlsCert: stranger.cert, tlsKey: stranger.key }]) {
       const refused = open({ url, tlsCa: certificate.cert, ...shown });
-      await eventually(() => reasons(refused.log).length >= 2, 'both connections were refused');
+      await waitUntil(() => reasons(refused.log).length >= 2, 'both connections were refused');
       expect(refused.cache.status().connected).toBe(false);
     }
     await closeAll();
@@ -151,7 +151,7 @@ describe('TLS', () => {
 
   it('is not reached by redis://', async () => {
     const { cache, log } = open({ url: `redis://localhost:${proxy.port}` });
-    await eventually(() => reasons(log).length === 2, 'both connections failed');
+    await waitUntil(() => reasons(log).length === 2, 'both connections failed');
     expect(cache.status().connected).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
+import { waitUntil } from '@decision/local-stack';
 import { createReadThrough, type ReadThrough } from '../src';
 import { checkThing, createCountedSource, type CountedSource, type Thing } from './counted-source';
-import { closeAll, eventually, open, type OpenedCache, openUp, untilUp } from './opened-cache';
+import { closeAll, open, type OpenedCache, openUp, untilUp } from './opened-cache';
 import { type OwnServer, startOwnServer } from './own-server';
 import { connectRaw } from './raw-client';
 
@@ -43,7 +44,7 @@ describe('a server that is down at the start', () => {
     const things = pointersOf(opened);
     for (let index = 0; index < 100; index += 1) expect(await nameOf(things, source, `k${index}`)).toBe('A');
     expect(failures(opened, 'timeout')).toBe(0);
-    await eventually(() => opened.log.lines.length === 2, 'both connections were told');
+    await waitUntil(() => opened.log.lines.length === 2, 'both connections were told');
     await server.start();
     await untilUp(opened);
     await opened.cache.shared.set('k', 'a');
@@ -62,7 +63,7 @@ describe('a server that is killed', () => {
     const things = pointersOf(opened);
     await nameOf(things, createCountedSource({ name: 'A' }));
     await server.kill();
-    await eventually(
+    await waitUntil(
       () => !opened.cache.status().connected && !opened.cache.status().channel.ready,
       'the loss is noticed',
     );
@@ -80,7 +81,7 @@ describe('a server that is killed', () => {
     const source = createCountedSource({ name: 'old' });
     await nameOf(things, source);
     await server.kill();
-    await eventually(() => !opened.cache.status().channel.ready, 'the loss is noticed');
+    await waitUntil(() => !opened.cache.status().channel.ready, 'the loss is noticed');
     source.becomes({ name: 'new' });
     expect(await nameOf(things, source)).toBe('old');
     await server.start();
@@ -99,7 +100,7 @@ describe('a subscriber that alone loses its connection', () => {
     const raw = await connectRaw(server.url);
     await raw.del('k');
     await raw.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub']);
-    await eventually(() => states(opened, 'subscriber').length === 3, 'it hears again');
+    await waitUntil(() => states(opened, 'subscriber').length === 3, 'it hears again');
     raw.destroy();
     expect(await nameOf(things, source)).toBe('new');
     expect(states(opened, 'commands')).toEqual(['connected']);
@@ -128,9 +129,9 @@ describe('a server that hangs', () => {
     await raw.set('k', 'a');
     raw.destroy();
     server.pause();
-    await eventually(async () => (await shared.get('k'), failures(opened, 'skipped') > 0), 'the circuit is open');
+    await waitUntil(async () => (await shared.get('k'), failures(opened, 'skipped') > 0), 'the circuit is open');
     server.resume();
-    await eventually(async () => (await shared.get('k')) === 'a', 'reads are answered');
+    await waitUntil(async () => (await shared.get('k')) === 'a', 'reads are answered');
     expect(opened.events).toContainEqual({ type: 'circuit', state: 'closed' });
     expect(states(opened, 'commands')).toEqual(['connected']);
   });
@@ -140,7 +141,7 @@ describe('a server that hangs', () => {
     const opened = await openUp({ url: server.url, ...waits });
     server.pause();
     for (let time = 0; time < 3; time += 1) await opened.cache.shared.get('k');
-    await eventually(
+    await waitUntil(
       () => !opened.cache.status().connected && !opened.cache.status().channel.ready,
       'the loss is noticed',
     );
@@ -151,10 +152,7 @@ describe('a server that hangs', () => {
     await untilUp(opened);
     // The new connection has become usable: the circuit, which would stay open for another minute, is closed.
     const { shared } = opened.cache;
-    await eventually(
-      async () => (await shared.set('k', 'a'), (await shared.get('k')) === 'a'),
-      'commands are answered',
-    );
+    await waitUntil(async () => (await shared.set('k', 'a'), (await shared.get('k')) === 'a'), 'commands are answered');
   });
 
   it('does not keep a process from closing', async () => {
@@ -174,7 +172,7 @@ describe('a server that refuses', () => {
     const source = createCountedSource({ name: 'A' });
     const things = pointersOf(opened);
     for (let index = 0; index < 10; index += 1) expect(await nameOf(things, source, `k${index}`)).toBe('A');
-    await eventually(() => failures(opened, 'refused') === 10, 'all ten were refused');
+    await waitUntil(() => failures(opened, 'refused') === 10, 'all ten were refused');
     expect(opened.log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields)).toEqual([
       { command: 'set', code: 'OOM' },
     ]);
@@ -188,7 +186,7 @@ describe('a server that refuses', () => {
     await raw.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
     await opened.cache.shared.set('k', 'a');
     await raw.sendCommand(['REPLICAOF', 'NO', 'ONE']);
-    await eventually(() => states(opened, 'commands').length === 3, 'it is connected again');
+    await waitUntil(() => states(opened, 'commands').length === 3, 'it is connected again');
     await opened.cache.shared.set('k', 'b');
     await expect(opened.cache.shared.get('k')).resolves.toBe('b');
     raw.destroy();
@@ -201,7 +199,7 @@ describe('a server that was flushed', () => {
     const source = createCountedSource({ name: 'A' });
     const raw = await connectRaw(server.url);
     await nameOf(pointersOf(one), source);
-    await eventually(async () => (await raw.exists('k')) === 1, 'the entry is shared');
+    await waitUntil(async () => (await raw.exists('k')) === 1, 'the entry is shared');
     await raw.flushAll();
     expect(await nameOf(pointersOf(two), source)).toBe('A');
     expect(source.loads()).toBe(2);

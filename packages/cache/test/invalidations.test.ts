@@ -1,8 +1,8 @@
 import { type CacheInvalidation } from '@decision/contracts';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { createInvalidator, createReadThrough } from '../src';
 import { checkThing, createCountedSource, type Thing } from './counted-source';
-import { closeAll, eventually, type OpenedCache, openUp } from './opened-cache';
+import { closeAll, type OpenedCache, openUp } from './opened-cache';
 import { connectRaw } from './raw-client';
 
 const { cacheUrl: url, uniqueName } = testStack();
@@ -34,7 +34,7 @@ describe('the invalidation channel', () => {
     const [one, two] = [await process(), await process()];
     const [heardByOne, heardByTwo] = [listen(one), listen(two)];
     await expect(one.cache.invalidations.publish(MESSAGE)).resolves.toBe(true);
-    await eventually(() => heardByOne.length > 0 && heardByTwo.length > 0, 'both have heard');
+    await waitUntil(() => heardByOne.length > 0 && heardByTwo.length > 0, 'both have heard');
     expect([heardByOne, heardByTwo]).toEqual([[MESSAGE], [MESSAGE]]);
     expect(one.events).toContainEqual({ type: 'invalidation', direction: 'sent', kind: 'rule' });
     expect(two.events).toContainEqual({ type: 'invalidation', direction: 'received', kind: 'rule' });
@@ -45,7 +45,7 @@ describe('the invalidation channel', () => {
     const heard = listen(other);
     await one.cache.invalidations.publish(MESSAGE);
     await other.cache.invalidations.publish({ ...MESSAGE, kind: 'flow' });
-    await eventually(() => heard.length > 0, 'the other has heard its own');
+    await waitUntil(() => heard.length > 0, 'the other has heard its own');
     expect(heard.map(({ kind }) => kind)).toEqual(['flow']);
     const plain = await openUp({ url, keyPrefix: prefixes.keyPrefix });
     expect(plain.cache.status().channel.name).toBe('service:cache:invalidate');
@@ -58,7 +58,7 @@ describe('the invalidation channel', () => {
     const channel = one.cache.status().channel.name;
     for (const text of ['', '{', '[]', '{"v":1}', 'x'.repeat(100_000)]) await raw.publish(channel, text);
     await raw.publish(channel, JSON.stringify(MESSAGE));
-    await eventually(() => heard.length > 0, 'the message has come');
+    await waitUntil(() => heard.length > 0, 'the message has come');
     raw.destroy();
     expect(heard).toEqual([MESSAGE]);
     expect(one.events.filter(({ type }) => type === 'invalidation_rejected')).toHaveLength(5);
@@ -72,7 +72,7 @@ describe('the invalidation channel', () => {
     const heard = listen(one);
     await one.cache.invalidations.publish(MESSAGE);
     await one.cache.invalidations.publish(MESSAGE);
-    await eventually(() => heard.length === 2, 'the other listener has heard both');
+    await waitUntil(() => heard.length === 2, 'the other listener has heard both');
     expect(one.cache.status().channel.ready).toBe(true);
   });
 });
@@ -100,7 +100,7 @@ describe('a writer and its readers', () => {
     source.becomes({ name: 'new' });
     await invalidator.announce(MESSAGE);
     expect((await own.read('k', source.load))?.name).toBe('new');
-    await eventually(async () => (await others.read('k', source.load))?.name === 'new', 'the other process has heard');
+    await waitUntil(async () => (await others.read('k', source.load))?.name === 'new', 'the other process has heard');
     await invalidator.close();
   });
 
@@ -110,8 +110,8 @@ describe('a writer and its readers', () => {
     const heard = listen(reader);
     await invalidator.announce(MESSAGE);
     await reader.cache.shared.set('k', 'c1 1 {"name":"old"}');
-    await eventually(async () => (await reader.cache.shared.get('k')) === undefined, 'the second delete has come');
-    await eventually(() => heard.length === 2, 'it was announced once more');
+    await waitUntil(async () => (await reader.cache.shared.get('k')) === undefined, 'the second delete has come');
+    await waitUntil(() => heard.length === 2, 'it was announced once more');
     await invalidator.close();
   });
 });

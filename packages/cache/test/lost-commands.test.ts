@@ -1,5 +1,5 @@
-import { testStack } from '@decision/local-stack';
-import { closeAll, eventually, openUp } from './opened-cache';
+import { testStack, waitUntil } from '@decision/local-stack';
+import { closeAll, openUp } from './opened-cache';
 import { connectRaw, type RawClient } from './raw-client';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy';
 
@@ -34,16 +34,16 @@ describe('a delete that was lost', () => {
     await cache.shared.delete(['k']);
     await expect(raw.get(key)).resolves.toBe('old');
     proxy.cut();
-    await eventually(async () => (await raw.exists(key)) === 0, 'the entry is gone');
+    await waitUntil(async () => (await raw.exists(key)) === 0, 'the entry is gone');
   });
 
   it('because there was no connection is made on the next one', async () => {
     const { cache } = await openUp({ ...settings, eraseRetryMs: 60_000 });
     await raw.set(key, 'old');
     proxy.cut();
-    await eventually(() => !cache.status().connected, 'the loss is noticed');
+    await waitUntil(() => !cache.status().connected, 'the loss is noticed');
     await cache.shared.delete(['k']);
-    await eventually(async () => (await raw.exists(key)) === 0, 'the entry is gone');
+    await waitUntil(async () => (await raw.exists(key)) === 0, 'the entry is gone');
   });
 });
 
@@ -55,8 +55,8 @@ describe('a write whose outcome is unknown', () => {
     expect(events).toContainEqual({ type: 'command_failed', command: 'set', reason: 'timeout' });
     proxy.release();
     // Executed now, then deleted: at the latest by the second delete.
-    await eventually(async () => (await raw.exists(key)) === 0, 'the entry is gone');
+    await waitUntil(async () => (await raw.exists(key)) === 0, 'the entry is gone');
     await raw.set(key, 'late');
-    await eventually(async () => (await raw.exists(key)) === 0, 'the later write is gone');
+    await waitUntil(async () => (await raw.exists(key)) === 0, 'the later write is gone');
   });
 });

@@ -1,3 +1,4 @@
+import { waitUntil } from '@decision/local-stack';
 import { type Cache, type CacheEvent, type CacheSettings, openCache } from '../src';
 import { createLogRecorder, type LogRecorder } from './log-recorder';
 
@@ -31,21 +32,9 @@ export const closeAll = async (): Promise<void> => {
   await Promise.all(opened.splice(0).map((cache) => cache.close()));
 };
 
-const DEADLINE_MS = 90_000;
-const POLL_MS = 10;
-
-/** Waits until a condition holds; fails after 90 s, which only a defect takes. */
-export const eventually = async (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> => {
-  const until = performance.now() + DEADLINE_MS;
-  while (!(await isSo())) {
-    if (performance.now() > until) throw new Error(`Waited in vain until ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-};
-
 /** Waits until commands can be sent and messages are heard. */
 export const untilUp = ({ cache }: OpenedCache): Promise<void> =>
-  eventually(() => cache.status().connected && cache.status().channel.ready, 'the cache is up');
+  waitUntil(() => cache.status().connected && cache.status().channel.ready, 'the cache is up');
 
 /** Opens a cache and waits until it is up. */
 export const openUp = async (settings: Parameters<typeof open>[0]): Promise<OpenedCache> => {

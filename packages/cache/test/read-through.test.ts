@@ -1,7 +1,7 @@
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { createReadThrough, type ReadThrough } from '../src';
 import { checkThing, createCountedSource, type Thing } from './counted-source';
-import { closeAll, eventually, type OpenedCache, openUp } from './opened-cache';
+import { closeAll, type OpenedCache, openUp } from './opened-cache';
 import { connectRaw, type RawClient } from './raw-client';
 
 const { cacheUrl: url, uniqueName } = testStack();
@@ -38,7 +38,7 @@ const process = async (): Promise<OpenedCache & { readonly keys: ReadThrough<Thi
 };
 
 const untilShared = (): Promise<void> =>
-  eventually(async () => (await raw.exists(`${keyPrefix}k`)) === 1, 'the entry is shared');
+  waitUntil(async () => (await raw.exists(`${keyPrefix}k`)) === 1, 'the entry is shared');
 
 describe('a read-through on a real server', () => {
   it('shares a load between processes, and expires it before its TTL in the server', async () => {
@@ -74,7 +74,7 @@ describe('a read-through on a real server', () => {
     await raw.set(`${keyPrefix}k`, '{"name":"A","role":"admin"}');
     const source = createCountedSource(A);
     await expect(one.keys.read('k', source.load)).resolves.toEqual(A);
-    await eventually(async () => (await raw.get(`${keyPrefix}k`))?.startsWith('c1 ') === true, 'it was replaced');
+    await waitUntil(async () => (await raw.get(`${keyPrefix}k`))?.startsWith('c1 ') === true, 'it was replaced');
     await two.keys.read('k', source.load);
     expect(source.loads()).toBe(1);
     expect(one.events).toContainEqual({ type: 'damaged', name: 'keys' });
@@ -84,7 +84,7 @@ describe('a read-through on a real server', () => {
     const { keys, log } = await process();
     await raw.lPush(`${keyPrefix}k`, 'x');
     await expect(keys.read('k', createCountedSource(A).load)).resolves.toEqual(A);
-    await eventually(async () => (await raw.type(`${keyPrefix}k`)) === 'string', 'it was replaced');
+    await waitUntil(async () => (await raw.type(`${keyPrefix}k`)) === 'string', 'it was replaced');
     expect(log.lines).toContainEqual(
       expect.objectContaining({ level: 'warn', fields: { command: 'get', code: 'WRONGTYPE' } }),
     );

@@ -1,5 +1,5 @@
-import { testStack } from '@decision/local-stack';
-import { closeAll, eventually, open, openUp } from './opened-cache';
+import { testStack, waitUntil } from '@decision/local-stack';
+import { closeAll, open, openUp } from './opened-cache';
 import { connectRaw, type RawClient } from './raw-client';
 
 const { cacheUrl: url, uniqueName } = testStack();
@@ -48,7 +48,7 @@ describe('the shared cache', () => {
   it('lets an entry end', async () => {
     const { cache } = await openUp({ url, keyPrefix });
     await cache.shared.set('k', 'a', { ttlMs: 1 });
-    await eventually(async () => (await cache.shared.get('k')) === undefined, 'the entry has ended');
+    await waitUntil(async () => (await cache.shared.get('k')) === undefined, 'the entry has ended');
   });
 
   it('deletes many keys and no other', async () => {

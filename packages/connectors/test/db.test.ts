@@ -1,5 +1,5 @@
 import { Secret } from '@decision/flows';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
 import { type Connectors, createConnectors, createDbConnector, type NodeOutputs } from '../src';
 import { callOf, runOf } from './support';
@@ -177,7 +177,7 @@ describe('connections', () => {
           "select 1 from pg_stat_activity where query like '%flow-abort-mark%' and pid <> pg_backend_pid()",
         )
       ).rowCount ?? 0;
-    while ((await running()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitUntil(async () => (await running()) !== 0);
     abort.abort();
     await expect(asking).resolves.toMatchObject({ outcome: 'abandoned' });
     await expect(ask('select 1 as one')).resolves.toEqual({ rows: [{ one: 1 }] });

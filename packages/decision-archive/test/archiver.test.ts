@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type SubscribedMessage } from '@decision/broker';
 import { type DecisionRecord } from '@decision/decision-logs';
+import { waitUntil } from '@decision/local-stack';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { compactDay, createArchiver, openCopies, openEngine, openObjectStore } from '../src';
 import { readS3Address } from '../src/store/s3-address';
@@ -91,11 +92,6 @@ const start = async ({
   };
   return { archiver, accept, finished, failures, engine };
 };
-
-const until = async (holds: () => boolean): Promise<void> => {
-  for (const end = Date.now() + 30_000; !holds(); await new Promise((resolve) => setTimeout(resolve, 20)))
-    if (Date.now() > end) throw new Error('The condition was not met within 30 s.');
-};
 const keysOf = async (prefix: string): Promise<string[]> => {
   const keys: string[] = [];
   for await (const { key } of (await openStore()).list(prefix)) keys.push(key);
@@ -135,7 +131,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
   it('writes one object for each hour of a workspace, which another engine reads by folder', async () => {
     const { accept, finished } = await start({});
     accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
-    await until(() => finished.length === 4);
+    await waitUntil(() => finished.length === 4);
     expect((await objects()).map((name) => name.split('/').slice(0, 4).join('/'))).toEqual([
       `decisions/workspace=${WORKSPACE}/date=2026-01-01/hour=23`,
       `decisions/workspace=${WORKSPACE}/date=2026-01-02/hour=00`,
@@ -149,7 +145,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     const odd = { slug: `'; DROP "x" --`, request: '{"a":"\\u0000\\"\\n"}', durationUs: 1e300, errorCode: '\ud800' };
     const { accept, finished, failures } = await start({ more: () => odd });
     accept(messageOf(0));
-    await until(() => finished.length === 1 || failures.length > 0);
+    await waitUntil(() => finished.length === 1 || failures.length > 0);
     expect(failures).toEqual([]);
     expect(await ask('SELECT name, request, duration_us, error FROM ARCHIVE')).toEqual([
       { name: odd.slug, request: odd.request, duration_us: String(Number.MAX_SAFE_INTEGER), error: '\ufffd' },
@@ -159,7 +155,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
   it('counts messages that cannot be read, and goes on', async () => {
     const { accept, finished } = await start({});
     accept(messageOf(0, 'unreadable'), messageOf(1));
-    await until(() => finished.length === 2);
+    await waitUntil(() => finished.length === 2);
     expect(await manifests()).toMatchObject([{ unreadable: 1, objects: [{ records: 1 }] }]);
   });
 
@@ -186,13 +182,13 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
       };
       const first = await start({ change: dying });
       first.accept(messageOf(1), messageOf(2));
-      await until(() => died);
+      await waitUntil(() => died);
       expect(first.finished).toEqual([]);
       const before = await objects();
       // The next process receives one message more at once: the boundary still decides.
       const second = await start({});
       second.accept(messageOf(1), messageOf(2), messageOf(3));
-      await until(() => second.finished.length === 3);
+      await waitUntil(() => second.finished.length === 3);
       expect(await objects()).toEqual(expect.arrayContaining(before));
       expect(await ask('SELECT message_id FROM ARCHIVE ORDER BY ALL')).toEqual(
         [1, 2, 3].map((at) => ({ message_id: `m${at}` })),
@@ -205,20 +201,20 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
   it('waits for all messages of an existing boundary', async () => {
     const first = await start({ change: (store) => ({ ...store, putFile: () => Promise.reject(new Error('away')) }) });
     first.accept(messageOf(0), messageOf(1));
-    await until(() => first.failures.length > 0);
+    await waitUntil(() => first.failures.length > 0);
     const second = await start({});
     second.accept(messageOf(0));
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await objects()).toEqual([]);
     second.accept(messageOf(1));
-    await until(() => second.finished.length === 2);
+    await waitUntil(() => second.finished.length === 2);
     expect(await ask('SELECT count(*)::INT AS n FROM ARCHIVE')).toEqual([{ n: 2 }]);
   });
 
   it('rolls early by size, and drops the messages of lost partitions', async () => {
     const { archiver, accept, finished } = await start({ rollMs: 3_600_000, rollBytes: 250 });
     accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
-    await until(() => finished.length === 2);
+    await waitUntil(() => finished.length === 2);
     expect(archiver.status().heldBytes).toBe(200);
     archiver.lost([3]);
     expect([finished, archiver.status().heldBytes]).toEqual([[0, 1, 2, 3], 0]);
@@ -230,30 +226,30 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(finished).toEqual([]);
     accept(messageOf(1));
-    await until(() => finished.length === 2);
+    await waitUntil(() => finished.length === 2);
     expect(archiver.status().heldBytes).toBe(100);
   });
 
   it('accepts more than its buffer while messages of a boundary are missing, up to the size of that boundary', async () => {
     const first = await start({ change: (store) => ({ ...store, putFile: () => Promise.reject(new Error('away')) }) });
     first.accept(messageOf(0), messageOf(1), messageOf(2));
-    await until(() => first.failures.length > 0);
+    await waitUntil(() => first.failures.length > 0);
     const { archiver, accept, finished } = await start({ rollMs: 3_600_000, bufferBytes: 300 });
     expect(archiver.needsMore?.()).toBe(false);
     accept(messageOf(0));
-    await until(() => archiver.needsMore?.() === true);
+    await waitUntil(() => archiver.needsMore?.() === true);
     // Other messages arrive meanwhile, and are held within the boundary's extra room.
     accept({ ...messageOf(0, 'y'.repeat(1_000)), partition: 5 });
     expect(archiver.needsMore?.()).toBe(false);
     accept(messageOf(1), messageOf(2));
-    await until(() => finished.length >= 3);
+    await waitUntil(() => finished.length >= 3);
     expect(archiver.needsMore?.()).toBe(false);
   });
 
   it('merges the small objects of an hour, and removes them later', async () => {
     const { accept, finished } = await start({ rollBytes: 1 });
     accept(messageOf(0), messageOf(1), messageOf(2));
-    await until(() => finished.length === 3);
+    await waitUntil(() => finished.length === 3);
     const store = await openStore();
     const copies = await openCopies({ store, parent: join(root, 'work'), mostBytes: 1e9, deadlineMs: 10_000 });
     const engine = await openEngine({ ...ENGINE, parent: join(root, 'work'), readable: [copies.folder] });
@@ -279,7 +275,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
       engine.write({ columns: [], rows: '/etc/hostname', object: join(root, 'x.parquet'), longestLine: 1 }),
     ).rejects.toThrow(/engine of the archive failed/);
     accept(messageOf(0));
-    await until(() => finished.length === 1);
+    await waitUntil(() => finished.length === 1);
     expect(failures).toEqual([]);
   });
 });
@@ -302,11 +298,11 @@ describe('an archive in an S3 store that misbehaves', () => {
     const { accept, finished, failures, archiver } = await start({});
     server.meet(() => fault);
     accept(messageOf(0), messageOf(1), messageOf(2));
-    await until(() => failures.length > 0);
+    await waitUntil(() => failures.length > 0);
     expect([finished, archiver.status().failing]).toEqual([[], true]);
     expect(failures.join()).toMatch(/^(The archive s3:\/\/decisions\/[0-9a-f-]+\/ did not [^<]*,?)+$/);
     server.meet(() => 'pass');
-    await until(() => finished.length === 3);
+    await waitUntil(() => finished.length === 3);
     expect(archiver.status()).toMatchObject({ failing: false, heldBytes: 0 });
     expect(await ask('SELECT decision_id FROM ARCHIVE ORDER BY ALL')).toEqual(
       [0, 1, 2].map((at) => ({ decision_id: `id-of-m${at}` })),
@@ -325,7 +321,7 @@ describe('an archive in an S3 store that misbehaves', () => {
       return faults[failed % faults.length]?.[1] ?? 'pass';
     });
     for (let offset = 0; offset < 16; offset += 1) accept(messageOf(offset));
-    await until(() => finished.length === 16);
+    await waitUntil(() => finished.length === 16);
     server.meet(() => 'pass');
     expect(failed).toBeGreaterThan(faults.length);
     const found = await ask('SELECT decision_id FROM ARCHIVE ORDER BY ALL');

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DecisionRecord, parseSearch } from '@decision/decision-logs';
+import { waitUntil } from '@decision/local-stack';
 import { compactDay, createArchiver, type Engine, eraseDay, expireDays, filesOf, liftHold, listHolds, openEngine, openObjectStore, readRecords, setHold } from '../src'; // prettier-ignore
 import { objectsOfDay } from '../src/reading/objects-of-day';
 import { rowsOf } from '../src/rows';
@@ -59,8 +60,7 @@ const write = async (...rolls: readonly (readonly DecisionRecord[])[]): Promise<
     offset += 1;
     const message = { topic: 'logs', partition: 0, offset, writtenAt: offset, value: Buffer.from('x'), header: () => undefined };
     archiver.accept(message, () => (isWritten = true));
-    for (const end = Date.now() + 20_000; !isWritten; await new Promise((resolve) => setTimeout(resolve, 10)))
-      if (Date.now() > end) throw new Error(failures.join(' '));
+    await waitUntil(() => isWritten, () => `the records are written: ${failures.join(' ')}`);
     await archiver.stop();
   }
 }; // prettier-ignore

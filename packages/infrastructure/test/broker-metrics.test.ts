@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Broker, createBroker, type RequestEnvelope, type Requester, type Responder } from '@decision/broker';
 import { ServiceError } from '@decision/contracts';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { createDatabase, dropDatabase, migrate } from '@decision/persistence';
 import { createLogger, createMetrics, createStopper } from '@decision/service-kit';
 import { openDecisions, openEvaluationThreads, openRequester, openResponder, openStores } from '../src';
@@ -51,8 +51,7 @@ beforeAll(async () => {
   );
   requester = openRequester(broker, 'gatewayReplies', { config: { maxWorkers: 1 }, metrics: asking, stopper });
   await Promise.all([requester.start(), responder.start()]);
-  while (!(requester.status().ready && responder.status().partitions > 0))
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await waitUntil(() => requester.status().ready && responder.status().partitions > 0);
 }, 100_000);
 
 afterAll(async () => {
@@ -77,14 +76,9 @@ const seriesOnce = async (
   name: string,
   fits: (value: number) => boolean,
 ): Promise<ReadonlyMap<string, number>> => {
-  const seen = new Set<number | undefined>();
-  for (const until = Date.now() + 15_000; Date.now() < until; await new Promise((resolve) => setTimeout(resolve, 50))) {
-    const series = await seriesOf(metrics);
-    const value = series.get(name);
-    if (value !== undefined && fits(value)) return series;
-    seen.add(value);
-  }
-  throw new Error(`${name} had other values: ${[...seen].join()}`);
+  let series = await seriesOf(metrics);
+  await waitUntil(async () => fits((series = await seriesOf(metrics)).get(name) ?? NaN), `${name} is as expected`);
+  return series;
 };
 
 it('measures requests on both sides by number, duration and outcome, and counts owned partitions', async () => {

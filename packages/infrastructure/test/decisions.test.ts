@@ -9,7 +9,7 @@ import {
   type SolutionRequestEnvelope,
   topicName,
 } from '@decision/contracts';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics, Secret, type Stopper } from '@decision/service-kit';
 import { type DecisionLogWriter, NOTHING_SHOWN, putOnRecord, solvedInput } from '@decision/execution';
 import {
@@ -111,16 +111,8 @@ const settled = async (outcome: string): Promise<number> => {
   return Number(new RegExp(`decision_logs_total\\{outcome="${outcome}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
 };
 
-const until = async (condition: () => Promise<boolean>): Promise<void> => {
-  for (let attempt = 0; attempt < 600; attempt += 1) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('It did not come true within thirty seconds.');
-};
-
-/** Reads the given number of messages from the start of the topic. */
-const stored = async (count: number): Promise<DecisionLogV2[]> => {
+/** Reads the topic from the start, until the records of these requests were there. */
+const stored = async (...requests: readonly string[]): Promise<DecisionLogV2[]> => {
   const kafka = new Kafka({ brokers: [...broker.settings.brokers], clientId: 'reader', logLevel: logLevel.NOTHING });
   const consumer = kafka.consumer({
     groupId: `${broker.settings.topicPrefix}reader-${randomUUID()}`,
@@ -137,7 +129,8 @@ const stored = async (count: number): Promise<DecisionLogV2[]> => {
       return Promise.resolve();
     },
   });
-  await until(() => Promise.resolve(records.length >= count));
+  const isRead = (request: string): boolean => records.some(({ id }) => id === `gateway-1:${request}`);
+  await waitUntil(() => requests.every(isRead), 'all records are read');
   await consumer.disconnect();
   return records;
 };
@@ -150,14 +143,14 @@ it('stores every decision in the topic, also a record of tens of MiB, and cuts w
   );
   const large = `{"padding":"${'x'.repeat(20 * MIB)}"}`;
   writer.write(envelope('large'), [input(large)]);
-  await until(async () => (await settled('stored')) === 1_051);
+  await waitUntil(async () => (await settled('stored')) === 1_051);
   expect(await settled('dropped')).toBe(0);
 
   writer.write(envelope('too large'), [input(`{"padding":"${'x'.repeat(64 * MIB)}"}`)]);
-  await until(async () => (await settled('stored')) === 1_052);
+  await waitUntil(async () => (await settled('stored')) === 1_052);
   expect(await settled('dropped')).toBe(0);
 
-  const records = await stored(53);
+  const records = await stored(...Array.from({ length: 50 }, (_, n) => `c${n}`), 'many', 'large', 'too large');
   const byId = new Map(records.map((record) => [record.id, record]));
   for (let index = 0; index < 50; index += 1) {
     expect(byId.get(`gateway-1:c${index}`)?.items).toMatchObject([
@@ -190,8 +183,8 @@ it('logs what the rule lets be logged: masks and omissions are made before the t
     solve(id, masked, iban);
   solve('h1', hidden, marker);
   solve('gone', randomUUID(), marker);
-  await until(async () => (await settled('stored')) === before + 5);
-  const records = await stored(53 + 5);
+  await waitUntil(async () => (await settled('stored')) === before + 5);
+  const records = await stored('m1', 'm2', 'm3', 'h1', 'gone');
   const itemOf = (id: string) => records.find((record) => record.id === `gateway-1:${id}`)?.items[0];
   expect(itemOf('m1')).toMatchObject({
     request: { iban: expect.stringMatching(/^hmac:[0-9a-f]{32}$/) as unknown, weight: 12 },
@@ -214,7 +207,7 @@ it('answers a decision that must be on record once it is, and none if nothing is
   expect(await settled('stored')).toBe(before + 1);
   expect((await metrics.render()).text).toMatch(/decision_logs_wait_seconds_count\{[^}]*outcome="recorded"[^}]*\} 1\n/);
   expect(putOnRecord(writer, envelope('not required'), [input('{"n":1}')])).toBeUndefined();
-  await until(async () => (await settled('stored')) === before + 2);
+  await waitUntil(async () => (await settled('stored')) === before + 2);
 
   const logger = createLogger({ service: 'test', level: 'silent' });
   const silent = openDecisions(broker, database, {
@@ -239,7 +232,7 @@ it('counts evaluations by outcome, recorded or not', async () => {
   await putOnRecord(writer, envelope('counted too'), [failed]);
   expect(await counted('solved')).toBe(before.solved + 2);
   expect(await counted('evaluation_failed')).toBe(before.failed + 2);
-  await until(async () => (await settled('stored')) === stored + 4);
+  await waitUntil(async () => (await settled('stored')) === stored + 4);
 });
 
 it('logs of a run within an operation what rule and context both let be logged', async () => {
@@ -278,13 +271,8 @@ it('logs of a run within an operation what rule and context both let be logged',
   expect(await settled('stored')).toBe(before + 1);
   await run('open', 'open-context');
   await run('no-context', 'not-there');
-  await until(async () => (await settled('stored')) === before + 3);
-  const ids = ['guarded', 'open', 'no-context'].map((id) => `gateway-1:${id}`);
-  let found: DecisionLogV2[] = [];
-  await until(async () => {
-    found = (await stored(1)).filter(({ id }) => ids.includes(id));
-    return found.length === 3;
-  });
+  await waitUntil(async () => (await settled('stored')) === before + 3);
+  const found = await stored('guarded', 'open', 'no-context');
   const itemOf = (id: string) => found.find((record) => record.id === `gateway-1:${id}`)?.items[0];
   expect(itemOf('guarded')).toMatchObject({ response: { tier: 'gold' }, abbreviated: true });
   expect(itemOf('guarded')?.request).toEqual({ iban: expect.stringMatching(/^hmac:/) as unknown, weight: 12 });

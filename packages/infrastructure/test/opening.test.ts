@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { createInvalidator, createReadThrough } from '@decision/cache';
 import { cacheKeys, compileValidator } from '@decision/contracts';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import {
   createApiKey,
   createDatabase,
@@ -51,10 +51,6 @@ const failed = (): never => {
   throw new TypeError('There are two caches.');
 };
 
-const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-
 it('opens database and cache, and closes both with the service', async () => {
   const given = opening();
   const { database, cache } = await openStores(given);
@@ -92,7 +88,7 @@ describe('a service that is started before its database', () => {
       return { status: answer.status, text: await answer.text() };
     };
     const ready = () => ask('/ready').catch(() => ({ status: 0, text: '' }));
-    await until(async () => (await ready()).text.includes('lacks'));
+    await waitUntil(async () => (await ready()).text.includes('lacks'));
     expect(await ready()).toEqual({
       status: 503,
       text: expect.stringMatching(/"reason":"Waiting for the database: The database lacks the migrations 0001/),
@@ -121,7 +117,7 @@ describe('a service that is started before its database', () => {
         (answer) => answer.status,
         () => 0,
       );
-    await until(async () => (await status('127.0.0.1', port, '/ready')) !== 0);
+    await waitUntil(async () => (await status('127.0.0.1', port, '/ready')) !== 0);
     for (const host of local.includes('::1') ? ['127.0.0.1', '[::1]'] : ['127.0.0.1']) {
       expect(await status(host, port, '/ready')).toBe(503);
       expect(await status(host, metricsPort, '/metrics')).toBe(200);
@@ -150,10 +146,10 @@ it('believes only cache entries that a service of the same deployment signed', a
       ...{ name: 'names', maxEntries: 1, localTtlMs: 1, sharedTtlMs: undefined },
       validate: compileValidator({ type: 'string' } as never), // the schema says so
     });
-  await until(() => caches.every((cache) => cache.status().connected));
+  await waitUntil(() => caches.every((cache) => cache.status().connected));
 
   expect(await namesOf(0).read('a', () => Promise.resolve('theirs'))).toBe('theirs');
-  await until(async () => (await caches[0]?.shared.get('a')) !== undefined);
+  await waitUntil(async () => (await caches[0]?.shared.get('a')) !== undefined);
   expect(await namesOf(1).read('a', () => Promise.resolve('own'))).toBe('theirs');
 
   const signed = (await caches[0]?.shared.get('a')) ?? '';
@@ -222,7 +218,7 @@ it('checks keys in the database, or in the cache that it is given, until they ar
     ...{ v: 1, kind: 'api-key', workspace_id: workspaceId },
     keys: [cacheKeys.apiKey(key.selector)],
   });
-  await until(() => caching.authenticateKnown?.(key.apiKey) === undefined);
+  await waitUntil(() => caching.authenticateKnown?.(key.apiKey) === undefined);
   await expect(caching.authenticate(key.apiKey, undefined)).rejects.toMatchObject({ code: 'invalid_api_key' });
   await given.stopper.stop();
 });

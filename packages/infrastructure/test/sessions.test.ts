@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type Cache } from '@decision/cache';
 import { cacheKeys } from '@decision/contracts';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import {
   applyMapping,
   createApiKey,
@@ -97,14 +97,6 @@ const ask = (headers: Readonly<Record<string, string>>, method = 'GET') =>
   identifyCaller(authenticator, method, headers, '127.0.0.1');
 const withCookie = (token: string) => ({ cookie: `decision_session=${token}` });
 const refused = (code: string) => expect.objectContaining({ code }) as Error;
-
-const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  const end = Date.now() + 30_000;
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error('It did not happen within 30 s.');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-};
 const isRefused = (token: string): Promise<boolean> =>
   ask(withCookie(token)).then(() => false, () => true); // prettier-ignore
 
@@ -197,7 +189,7 @@ describe('a session is refused', () => {
 });
 
 describe('a change is effective at once, by the channel', () => {
-  beforeAll(() => until(() => Promise.resolve(cache.status().channel.ready)));
+  beforeAll(() => waitUntil(() => cache.status().channel.ready));
   const announce = (key: string) =>
     cache.invalidations.publish({ v: 1, kind: 'user', workspace_id: workspaceId, keys: [key] });
 
@@ -209,7 +201,7 @@ describe('a change is effective at once, by the channel', () => {
     // A verified session stays valid until the message arrives, for a minute at most.
     expect(await ask(withCookie(token))).toMatchObject({ role: 'developer' });
     await announce(cacheKeys.user(userId));
-    await until(async () => (await ask(withCookie(token))).role === 'viewer');
+    await waitUntil(async () => (await ask(withCookie(token))).role === 'viewer');
     expect(await ask(withCookie(token))).toMatchObject({ userGroups: ['sales'] });
   });
 
@@ -219,7 +211,7 @@ describe('a change is effective at once, by the channel', () => {
     await Promise.all([ask(withCookie(gone.token)), ask(withCookie(kept.token))]);
     await inside((transaction) => revokeSession(transaction, gone.sessionId));
     await announce(cacheKeys.session(gone.sessionId));
-    await until(() => isRefused(gone.token));
+    await waitUntil(() => isRefused(gone.token));
     expect(await isRefused(kept.token)).toBe(false);
   });
 });

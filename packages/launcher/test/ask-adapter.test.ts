@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type ServiceName } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import { type Ingress, startIngress } from '../src/fleet/ingress';
 
 type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -137,8 +138,7 @@ it('bounds concurrent questions, and answers further requests 503', async () => 
   const statuses: number[] = [];
   const ask = async (): Promise<void> => void statuses.push((await fetch(`${ingress.url}${PATH}`)).status);
   const asked = Array.from({ length: 600 }, ask);
-  const until = Date.now() + 15_000;
-  while (statuses.length < 88 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+  await waitUntil(() => statuses.length >= 88);
   expect(statuses).toEqual(Array.from({ length: 88 }, () => 503));
   expect(waiting.length).toBeLessThanOrEqual(64);
   adapter = (_incoming, outgoing) => outgoing.end('{}');

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { waitUntil } from '@decision/local-stack';
 import { type ServiceProcess, startServiceProcess } from '../src/fleet/service-process';
 
 let directory: string;
@@ -34,35 +35,26 @@ const run = (code: string, restartAfterAtMostMs?: number): ServiceProcess => {
   return service;
 };
 
-const until = async (condition: () => boolean): Promise<void> => {
-  const end = Date.now() + 90_000;
-  while (!condition()) {
-    if (Date.now() > end)
-      throw new Error(`It did not happen. Lines: ${lines.join('; ')} Notices: ${notices.join('; ')}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-};
-
 it('gives the process its environment and passes on what it prints', async () => {
   run(
     'console.log(process.env.GREETING, process.env.PORT, process.env.HOST); console.error("oops"); setInterval(() => {}, 1000)',
   );
-  await until(() => lines.length === 2);
+  await waitUntil(() => lines.length === 2);
   expect(lines.sort()).toEqual(['hello 1234 127.0.0.1', 'oops']);
 });
 
 it('restarts a killed process and reports it', async () => {
   const { pid } = run('console.log(process.pid); setInterval(() => {}, 1000)');
-  await until(() => lines.length === 1);
+  await waitUntil(() => lines.length === 1);
   process.kill(pid() ?? 0, 'SIGKILL');
-  await until(() => lines.length === 2);
+  await waitUntil(() => lines.length === 2);
   expect(notices).toEqual(['solve-worker died (SIGKILL); starting it again in 250 ms.']);
   expect(lines[1]).not.toBe(lines[0]);
 });
 
 it('waits longer after each death', async () => {
   run('process.exit(3)');
-  await until(() => notices.length === 3);
+  await waitUntil(() => notices.length === 3);
   expect(notices.map((notice) => /\((.*)\).* (\d+) ms/.exec(notice)?.slice(1))).toEqual([
     ['exit code 3', '250'],
     ['exit code 3', '500'],
@@ -72,20 +64,20 @@ it('waits longer after each death', async () => {
 
 it('waits no longer than the maximum', async () => {
   run('process.exit(3)', 300);
-  await until(() => notices.length === 4);
+  await waitUntil(() => notices.length === 4);
   expect(notices.map((notice) => /(\d+) ms/.exec(notice)?.[1])).toEqual(['250', '300', '300', '300']);
 });
 
 it('does not restart a service that refuses its configuration', async () => {
   const { pid } = run('process.exit(78)');
-  await until(() => notices.length === 1);
+  await waitUntil(() => notices.length === 1);
   expect(notices[0]).toContain('refuses its configuration');
   expect(pid()).toBeUndefined();
 });
 
 it('kills a process that does not end on SIGTERM, and can be stopped twice', async () => {
   const started = run('process.on("SIGTERM", () => {}); console.log("up"); setInterval(() => {}, 1000)');
-  await until(() => lines.length === 1);
+  await waitUntil(() => lines.length === 1);
   await started.stop(200);
   await started.stop(200);
   expect(started.pid()).toBeUndefined();
@@ -96,7 +88,7 @@ it('kills a process without asking it first', async () => {
   const started = run(
     'process.on("SIGTERM", () => console.log("asked")); console.log("up"); setInterval(() => {}, 1000)',
   );
-  await until(() => lines.length === 1);
+  await waitUntil(() => lines.length === 1);
   await started.kill();
   await started.kill();
   expect(started.pid()).toBeUndefined();

@@ -14,6 +14,7 @@ export {
 export { startStack } from './stack';
 export { stackLocations } from './stack-files';
 export { testStack } from './test-stack';
+export { waitUntil } from './wait-until';
 export { watchTables } from './table-watch';
 export {
   describeMatrix,

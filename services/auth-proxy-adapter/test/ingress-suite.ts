@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@decision/local-stack';
+import { freePort, waitUntil } from '@decision/local-stack';
 import { type AdapterUnderTest, cookieOf, startAdapter, tokenOf } from './adapter-under-test';
 
 /** Address of an ingress of a test, and the services behind it. */
@@ -133,13 +133,13 @@ const suite = (start: IngressUnderTest['start']): void => {
   });
 };
 
-/** Waits until a page answers, at most 10 s. */
-const untilItAnswers = async (page: string): Promise<void> => {
-  const until = Date.now() + 10_000;
-  const isThere = (): Promise<boolean> =>
-    fetch(page).then(
-      ({ status }) => status === 200,
-      () => false,
-    );
-  while (!(await isThere()) && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50));
-};
+/** Waits until a page answers. */
+const untilItAnswers = (page: string): Promise<void> =>
+  waitUntil(
+    () =>
+      fetch(page).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    `${page} answers`,
+  );

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo } from 'node:net';
+import { waitUntil } from '@decision/local-stack';
 import { createInvitation, openDatabase } from '@decision/persistence';
 import { createLinkToken } from '@decision/service-kit';
 import { SMTPServer } from 'smtp-server';
@@ -43,23 +44,17 @@ afterAll(async () => {
 });
 
 const mailTo = async (email: string): Promise<string> => {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    const found = mails.find(({ to }) => to.includes(email));
-    if (found !== undefined) return found.text;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`No mail came to ${email}.`);
+  const find = () => mails.find(({ to }) => to.includes(email));
+  await waitUntil(() => find() !== undefined, `a mail comes to ${email}`);
+  return find()?.text ?? '';
 };
 const outcomes = async (): Promise<Record<string, number>> => {
   const text = await (await fetch(`${adapter.url}/metrics`)).text();
   const lines = [...text.matchAll(/decision_password_mails_total\{[^}]*outcome="(\w+)"[^}]*\} (\d+)/g)];
   return Object.fromEntries(lines.map(([, outcome, count]) => [outcome ?? '', Number(count)]));
 };
-const outcomeOf = async (outcome: string, count: number): Promise<void> => {
-  for (let attempt = 0; attempt < 200 && (await outcomes())[outcome] !== count; attempt += 1)
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  expect((await outcomes())[outcome]).toBe(count);
-};
+const outcomeOf = (outcome: string, count: number): Promise<void> =>
+  waitUntil(async () => (await outcomes())[outcome] === count, `${count} mails were ${outcome}`);
 
 describe('a forgotten password', () => {
   it('is set once by a link from a mail', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import {
   cascadePending,
   createContextDirectory,
@@ -67,9 +68,9 @@ it('shows an operation that waits behind another one, how long it has waited, an
   const before = await series();
   const free = hold();
   const first = submit('x', 150);
-  while (api.workers.messages.length === 0) await pause(5);
+  await waitUntil(() => api.workers.messages.length !== 0);
   const second = submit('x', 250);
-  while ((await series()).get('decision_context_line_waiting') !== 1) await pause(5);
+  await waitUntil(async () => (await series()).get('decision_context_line_waiting') === 1);
   expect((await series()).get('decision_context_held_instances')).toBe(1);
   expect((await since(before))('decision_context_line_wait_seconds_count')).toBe(0);
   await pause(300);
@@ -87,7 +88,7 @@ it('a request that a full line refuses has not waited', async () => {
   const narrow = await startContextsApi({ leaseMs: LEASE_MS, mostWaiting: 0, beside: api });
   const free = hold();
   const first = submit('x', 150);
-  while (api.workers.messages.length === 0) await pause(5);
+  await waitUntil(() => api.workers.messages.length !== 0);
   const refused = await narrow.call('POST', `/contexts/${orders}/x`, { country: 'NL', total: 1 });
   expect(refused).toMatchObject({ status: 429 });
   free();
@@ -113,7 +114,7 @@ it('counts instances whose decision came too late, since another process took th
   const before = await series();
   const free = hold();
   const silent = submit('x', 150);
-  while (api.workers.messages.length === 0) await pause(5);
+  await waitUntil(() => api.workers.messages.length !== 0);
   await endLeases();
   const other = await startContextsApi({ leaseMs: LEASE_MS, beside: api });
   await other.upkeep.round();

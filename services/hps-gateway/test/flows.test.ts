@@ -1,4 +1,5 @@
 import { ServiceError } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import { createMetrics } from '@decision/service-kit';
 import { type GatewayUnderTest, send, startGateway } from './gateway-under-test';
 
@@ -110,7 +111,7 @@ describe('FL-104 flows that reach out', () => {
     };
   };
   const askedCount = async (count: number): Promise<void> => {
-    while (gateway.asked.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitUntil(() => gateway.asked.length >= count);
   };
   const outward = () => `${gateway.url}/api/v1/flows/outward`;
   const rule = () => `${gateway.url}/api/v1/solve/price`;

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliCompress, createBrotliCompress, createDeflate, createGzip, deflate, gzip } from 'node:zlib';
+import { waitUntil } from '@decision/local-stack';
 import { echo, type GatewayUnderTest, send, startGateway } from './gateway-under-test';
 
 const BODY_LIMIT = 200_000;
@@ -144,7 +145,7 @@ describe('LARGE_BODY_MAX_CONCURRENT', () => {
     /** A body is sent to workers in several parts; its place is taken with the last bytes read. */
     const untilSent = async (bodies: number): Promise<void> => {
       const bytes = (): number => gateway.asked.reduce((sum, part) => sum + part.bytes, 0);
-      while (bytes() < bodies * (LARGE - 100)) await new Promise((resolve) => setTimeout(resolve, 5));
+      await waitUntil(() => bytes() >= bodies * (LARGE - 100));
     };
     const large = list(LARGE + 1);
     const [packed, packedHeaders] = await pack(large, 'gzip');

@@ -1,3 +1,4 @@
+import { waitUntil } from '@decision/local-stack';
 import { type GatewayUnderTest, send, startGateway } from './gateway-under-test';
 
 let gateway: GatewayUnderTest;
@@ -66,7 +67,7 @@ it('tells who has no key so while every place is taken', async () => {
   const held = new Promise<void>((resolve) => (release = resolve));
   gateway.worker = (_kind, payload) => held.then(() => payload);
   const waiting = Array.from({ length: 40 }, () => send(solve, {}));
-  while (gateway.asked.length < 32) await new Promise((resolve) => setTimeout(resolve, 5));
+  await waitUntil(() => gateway.asked.length >= 32);
   expect((await fetch(solve, { method: 'POST', body: '{}' })).status).toBe(401);
   expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
   release();
@@ -80,7 +81,7 @@ it('bounds the bytes of bodies in flight', async () => {
   gateway.worker = (_kind, payload) => held.then(() => payload);
   const body = { padding: 'x'.repeat(600_000) };
   const first = send(solve, body);
-  while (gateway.asked.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await waitUntil(() => gateway.asked.length >= 1);
   expect(await send(solve, body)).toMatchObject({ status: 429, body: { code: 'overloaded' } });
   release();
   expect((await first).status).toBe(200);
@@ -117,7 +118,7 @@ describe('results', () => {
     const held = new Promise<void>((resolve) => (release = resolve));
     gateway.worker = answering(900, () => held);
     const first = bulk(900);
-    while (gateway.asked.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitUntil(() => gateway.asked.length >= 1);
     expect(await bulk(900)).toMatchObject({ status: 429, body: { code: 'overloaded' } });
     expect(gateway.asked).toHaveLength(1);
     release();

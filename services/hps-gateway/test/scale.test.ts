@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type Broker, createBroker, createResponder } from '@decision/broker';
 import { compileValidator, operations, ScaleStatus } from '@decision/contracts';
 import { openAuthenticator } from '@decision/infrastructure';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import {
   createApiKey,
   type Database,
@@ -110,15 +110,11 @@ const startWorker = async (): Promise<{ stop(): Promise<void> }> => {
   return { stop: () => responder.stop() };
 };
 
-/** Reads through one replica until it answers a status; fails with the last answer after a minute. */
+/** Reads through one replica until it answers a status. */
 const readUntil = async (key: string, status: string): Promise<Record<string, unknown>> => {
-  const end = Date.now() + 60_000;
-  for (;;) {
-    const { body } = await call(1, key, 'GET');
-    if (body['status'] === status) return body;
-    if (Date.now() > end) throw new Error(`Still not "${status}": ${JSON.stringify(body)}`);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  let body: Record<string, unknown> = {};
+  await waitUntil(async () => ({ body } = await call(1, key, 'GET')).body['status'] === status, `it is ${status}`);
+  return body;
 };
 
 it('goes from idle to scaling, and to ready once as many workers as asked for have joined, on every replica', async () => {

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { ServiceError } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import { type GatewayUnderTest, READY, send, startGateway } from './gateway-under-test';
 
 let gateway: GatewayUnderTest;
@@ -162,7 +163,7 @@ it('refuses what exceeds the places, and gives each place back with its answer',
     return payload;
   };
   const first = [answerTo({}), answerTo({})];
-  while (gateway.direct < 2) await sleep(5);
+  await waitUntil(() => gateway.direct >= 2);
   const { direct, other } = await bothWays({});
   expect(direct.status).toBe(429);
   expect(direct.headers['retry-after']).toBeDefined();

@@ -11,6 +11,7 @@ import {
   openObjectStore,
 } from '@decision/decision-archive';
 import { readMessage } from '@decision/decision-logs';
+import { waitUntil } from '@decision/local-stack';
 import { decisionIdOf } from '@decision/persistence';
 
 interface OpenOptions {
@@ -57,8 +58,10 @@ export const openArchiveUnderTest = async ({
     archive: async (...messages) => {
       let waiting = messages.length;
       for (const message of messages) archiver.accept(message, () => (waiting -= 1));
-      for (const end = Date.now() + 60_000; waiting > 0; await new Promise((resolve) => setTimeout(resolve, 20)))
-        if (Date.now() > end) throw new Error(`${waiting} messages were not archived: ${failures.join(' ')}`);
+      await waitUntil(
+        () => waiting === 0,
+        () => `all messages are archived: ${waiting} are not. ${failures.join(' ')}`,
+      );
     },
     stop: async () => {
       await archiver.stop();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { type Broker, createBroker } from '@decision/broker';
 import { openSignatureCheck } from '@decision/decision-archive';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics } from '@decision/service-kit';
 import { startArchiveUpkeep } from '../src/archiving/archive-upkeep';
 import { lookAfterArchive } from '../src/cli/archive';
@@ -79,11 +79,6 @@ const start = async (
   closing.push(stop);
   return { metrics, status: () => archive.status(), stop };
 };
-
-const until = async (holds: () => Promise<boolean> | boolean, limitMs = 40_000): Promise<void> => {
-  for (const end = Date.now() + limitMs; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 50)))
-    if (Date.now() > end) throw new Error(`The condition was not met within ${limitMs} ms.`);
-};
 const namesBelow = async (part: string): Promise<string[]> =>
   (await readdir(join(folder, 'archive', part), { recursive: true }).catch(() => [])).filter((name) =>
     /\.(?:json|parquet)$/.test(name),
@@ -102,16 +97,16 @@ it('decisions of the topic become objects, and the next process does not write t
   const topic = await openTopic();
   const first = await start(topic);
   await topic.write(...logs(50));
-  await until(async () => (await archived()) === 50);
+  await waitUntil(async () => (await archived()) === 50);
   // The last manifest exists a moment before it is counted.
-  await until(async () =>
+  await waitUntil(async () =>
     /decision_archive_records_total\{.*outcome="archived".*\} 50\n/.test((await first.metrics.render()).text),
   );
   await first.stop();
   const before = await namesBelow('decisions');
   await start(topic);
   await topic.write(...logs(1));
-  await until(async () => (await archived()) === 51);
+  await waitUntil(async () => (await archived()) === 51);
   const after = await namesBelow('decisions');
   expect(after).toEqual(expect.arrayContaining(before));
   expect(after).toHaveLength(before.length + 1);
@@ -121,31 +116,31 @@ it('a process that ends before its objects are due leaves its messages to the ne
   const topic = await openTopic();
   const first = await start(topic, { rollMs: 3_600_000 });
   await topic.write(...logs(20));
-  await until(() => first.status().queued === 20);
+  await waitUntil(() => first.status().queued === 20);
   expect(first.status()).toEqual({ reason: undefined, failing: false, queued: 20 });
   await first.stop();
   await start(topic);
-  await until(async () => (await archived()) === 20);
+  await waitUntil(async () => (await archived()) === 20);
 }, 90_000);
 
 it('an archive that refuses holds a bounded number of bytes, and takes everything once it is back', async () => {
   const topic = await openTopic();
   const running = await start(topic, { bufferBytes: 4_194_304 });
-  await until(() => running.status().reason === undefined);
+  await waitUntil(() => running.status().reason === undefined);
   const root = join(folder, 'archive');
   await rename(root, `${root}-kept`);
   await writeFile(root, 'no folder');
   const many = logs(60, { text: 'x'.repeat(200_000) });
   for (let at = 0; at < many.length; at += 10) await topic.write(...many.slice(at, at + 10));
-  await until(async () => {
+  await waitUntil(async () => {
     const { text } = await running.metrics.render();
     return running.status().failing === true && /decision_archive_queued_bytes\{.*\} 4\d{6}\n/.test(text);
   });
   await rm(root);
   await rename(`${root}-kept`, root);
-  await until(async () => (await archived()) === 60);
+  await waitUntil(async () => (await archived()) === 60);
   // The last manifest exists a moment before its messages are released.
-  await until(() => running.status().queued === 0);
+  await waitUntil(() => running.status().queued === 0);
   expect(running.status()).toMatchObject({ failing: false });
 }, 120_000);
 
@@ -167,7 +162,7 @@ it('upkeep merges the small objects of an hour that has ended, and removes expir
   for (const hours of [3, 3, 3, 24 * 12]) {
     const before = await archived();
     await topic.write(logOf(WORKSPACE, [{}], hoursAgo(hours)));
-    await until(async () => (await archived()) === before + 1);
+    await waitUntil(async () => (await archived()) === before + 1);
   }
   await running.stop();
   const archiveUrl = `file://${join(folder, 'archive')}`;
@@ -190,7 +185,7 @@ it('upkeep merges the small objects of an hour that has ended, and removes expir
       ...{ archiveMemoryBytes: 268_435_456, archiveCacheBytes: 1e9 },
     },
   });
-  await until(async () => {
+  await waitUntil(async () => {
     const { text } = await metrics.render();
     return ['made', 'expired'].every((outcome) => new RegExp(`outcome="${outcome}"[^\n]* 1\n`).test(text));
   });
@@ -199,7 +194,7 @@ it('upkeep merges the small objects of an hour that has ended, and removes expir
   const isSigned = openSignatureCheck(await readFile(keyFile, 'utf8'));
   for (const name of await namesBelow('compactions'))
     expect(isSigned(await readFile(join(folder, 'archive/compactions', name), 'utf8'))).toBe(true);
-  await until(async () => (await namesBelow('daily')).length === 1);
+  await waitUntil(async () => (await namesBelow('daily')).length === 1);
   const lines: string[] = [];
   const environment = { ARCHIVE_URL: archiveUrl, ARCHIVE_RETENTION_DAYS: '10' };
   expect(await lookAfterArchive(environment, ['verify', '--key', keyFile], (line) => lines.push(line))).toBe(0);
@@ -234,9 +229,9 @@ it('a process finishes rolls that others began, even beyond its buffer', async (
   await writeFile(join(folder, 'archive', 'decisions'), 'no folder');
   const many = Array.from({ length: 400 }, () => logs(1, { text: randomBytes(75_000).toString('base64') })).flat();
   for (let at = 0; at < many.length; at += 20) await topic.write(...many.slice(at, at + 20));
-  await until(async () => (await namesBelow('boundaries')).length === 4);
+  await waitUntil(async () => (await namesBelow('boundaries')).length === 4);
   await before.stop();
   await rm(join(folder, 'archive', 'decisions'));
   await start(topic, { rollBytes: 6 * MIB, bufferBytes: 12 * MIB });
-  await until(async () => (await archived()) === 400, 60_000);
+  await waitUntil(async () => (await archived()) === 400);
 }, 120_000);

@@ -1,5 +1,5 @@
 import { type Broker, createBroker, type Producer } from '@decision/broker';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { type Database } from '@decision/persistence';
 import { createLogger, createMetrics, createStopper, type Logger, type Metrics } from '@decision/service-kit';
 import { Kafka, logLevel } from 'kafkajs';
@@ -80,14 +80,6 @@ const start = (topic: Topic, database: Database = collector.database, bufferByte
     stop: (drainMs = 5_000) => stopper.stop(drainMs),
   };
 };
-
-const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
-  for (let attempt = 0; attempt < 600; attempt += 1) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('The condition was not met within thirty seconds.');
-};
 const countOf = async (slug: string): Promise<number> => {
   const { body } = await collector.get('/query', { rules: slug, count: 'true' });
   return Number(body['count']);
@@ -138,14 +130,14 @@ describe('the collector', () => {
     const topic = await openTopic();
     await topic.write(...logs('early', 50));
     const first = start(topic);
-    await until(async () => (await countOf('early')) === 50);
+    await waitUntil(async () => (await countOf('early')) === 50);
     await topic.write(...logs('early', 10));
-    await until(async () => (await countOf('early')) === 60);
-    await until(async () => (await counted(first, 'decision_collector_records_total{outcome="stored"}')) === 60);
+    await waitUntil(async () => (await countOf('early')) === 60);
+    await waitUntil(async () => (await counted(first, 'decision_collector_records_total{outcome="stored"}')) === 60);
     await first.stop();
     const second = start(topic);
     await topic.write(...logs('later', 5));
-    await until(async () => (await countOf('later')) === 5);
+    await waitUntil(async () => (await countOf('later')) === 5);
     expect(await counted(second, 'decision_collector_records_total{outcome="repeated"}')).toBe(0);
     expect((await second.metrics.render()).text).toMatch(/decision_collector_lag_messages\{partition="\d"[^}]*\} 0/);
     await second.stop();
@@ -155,7 +147,7 @@ describe('the collector', () => {
     const topic = await openTopic();
     await topic.write(...logs('reread', 30));
     const first = start(topic);
-    await until(async () => (await counted(first, 'decision_collector_records_total{outcome="stored"}')) === 30);
+    await waitUntil(async () => (await counted(first, 'decision_collector_records_total{outcome="stored"}')) === 30);
     await first.stop();
     const admin = new Kafka({
       brokers: testStack().mqBrokers.split(','),
@@ -167,8 +159,8 @@ describe('the collector', () => {
     await admin.disconnect();
     await topic.write(...logs('reread', 5));
     const second = start(topic);
-    await until(async () => (await counted(second, 'decision_collector_records_total{outcome="stored"}')) === 5);
-    await until(async () => (await counted(second, 'decision_collector_records_total{outcome="repeated"}')) === 30);
+    await waitUntil(async () => (await counted(second, 'decision_collector_records_total{outcome="stored"}')) === 5);
+    await waitUntil(async () => (await counted(second, 'decision_collector_records_total{outcome="repeated"}')) === 30);
     expect(await countOf('reread')).toBe(35);
     await second.stop();
   }, 90_000);
@@ -194,8 +186,8 @@ describe('the collector', () => {
       ...logs('beside', 20),
       ...logs('nul', 1, { a: 'x\0' }),
     );
-    await until(async () => (await countOf('beside')) === 20);
-    await until(async () => (await quarantined(topic.prefix)).length === 6);
+    await waitUntil(async () => (await countOf('beside')) === 20);
+    await waitUntil(async () => (await quarantined(topic.prefix)).length === 6);
     expect((await quarantined(topic.prefix)).map((row) => (row as string[])[0])).toEqual([
       ...['altered', 'future', 'not_json', 'refused', 'too_deep', 'unknown_shape'],
     ]);
@@ -229,10 +221,10 @@ describe('the collector', () => {
         }),
       );
       await topic.write(...logs(slug, 30), 'nonsense');
-      await until(() => held);
+      await waitUntil(() => held);
       await dying.stop(0);
       const next = start(topic);
-      await until(async () => (await countOf(slug)) === 30 && (await quarantined(topic.prefix)).length === 1);
+      await waitUntil(async () => (await countOf(slug)) === 30 && (await quarantined(topic.prefix)).length === 1);
       await next.stop();
       expect(await countOf(slug)).toBe(30);
     },
@@ -249,14 +241,14 @@ describe('the collector', () => {
     );
     await topic.write(...logs('away', 60, { text: 'x'.repeat(100_000) }));
     const writtenAt = Date.now();
-    await until(() => running.queuedBytes() >= MIB);
+    await waitUntil(() => running.queuedBytes() >= MIB);
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(running.queuedBytes()).toBeLessThan(MIB + 200_000);
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     expect(running.collectedTo() ?? 0).toBeLessThan(writtenAt);
     isAway = false;
-    await until(async () => (await countOf('away')) === 60);
-    await until(() => (running.collectedTo() ?? 0) > writtenAt);
+    await waitUntil(async () => (await countOf('away')) === 60);
+    await waitUntil(() => (running.collectedTo() ?? 0) > writtenAt);
     await running.stop();
   }, 90_000);
 
@@ -264,7 +256,7 @@ describe('the collector', () => {
     const topic = await openTopic();
     const first = start(topic);
     await topic.write(...logs('shared', 100));
-    await until(() => first.partitions() === 4);
+    await waitUntil(() => first.partitions() === 4);
     const second = start(topic);
     const writing = (async () => {
       for (let round = 0; round < 20; round += 1) {
@@ -272,11 +264,11 @@ describe('the collector', () => {
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     })();
-    await until(() => second.partitions() === 2 && first.partitions() === 2);
+    await waitUntil(() => second.partitions() === 2 && first.partitions() === 2);
     await first.stop();
     await writing;
-    await until(async () => (await countOf('shared')) === 500);
-    await until(() => second.partitions() === 4);
+    await waitUntil(async () => (await countOf('shared')) === 500);
+    await waitUntil(() => second.partitions() === 4);
     await second.stop();
     expect(await countOf('shared')).toBe(500);
   }, 120_000);

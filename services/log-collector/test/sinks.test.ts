@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { type Broker, createBroker } from '@decision/broker';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics } from '@decision/service-kit';
 import { Kafka, logLevel } from 'kafkajs';
 import { openSinks } from '../src/sinks/open-sinks';
@@ -121,13 +121,6 @@ const counted = async ({ metrics }: Running, sink: string, outcome: string): Pro
     );
   return Number(line?.split(' ').at(-1));
 };
-const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
-  for (let attempt = 0; attempt < 600; attempt += 1) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('The condition was not met within thirty seconds.');
-};
 const logs = (first: number, count: number, change: object = {}) =>
   Array.from({ length: count }, (_, at) => logOf(WORKSPACE, [{ request: { at: first + at } }], change));
 const numbers = (first: number, count: number) => Array.from({ length: count }, (_, at) => first + at);
@@ -142,13 +135,13 @@ describe('the sinks of the collector', () => {
     const receiver = await openReceiver();
     await topic.write(...logs(0, 40));
     const first = await start(topic, [http('audit', receiver)]);
-    await until(() => receiver.got.length === 40);
-    await until(async () => (await counted(first, 'audit', 'sent')) === 40);
+    await waitUntil(() => receiver.got.length === 40);
+    await waitUntil(async () => (await counted(first, 'audit', 'sent')) === 40);
     await first.stop();
     const second = await start(topic, [http('audit', receiver)]);
     await topic.write(...logs(40, 10));
-    await until(() => receiver.got.length >= 50);
-    await until(async () => (await counted(second, 'audit', 'sent')) === 10);
+    await waitUntil(() => receiver.got.length >= 50);
+    await waitUntil(async () => (await counted(second, 'audit', 'sent')) === 10);
     expect(sorted(receiver.got)).toEqual(numbers(0, 50));
     expect((await second.metrics.render()).text).toMatch(/decision_sink_lag_messages\{[^}]*\} 0/);
   }, 90_000);
@@ -175,9 +168,9 @@ describe('the sinks of the collector', () => {
       logOf(WORKSPACE, [{ request: { at, text: 'x'.repeat(100_000) } }]),
     );
     await topic.write(...large);
-    await until(async () => (await counted(running, 'well', 'sent')) === 60);
+    await waitUntil(async () => (await counted(running, 'well', 'sent')) === 60);
     expect(sorted(well.got)).toEqual(numbers(0, 60));
-    await until(() => running.status().every(({ name, failing }) => failing === (name !== 'well')));
+    await waitUntil(() => running.status().every(({ name, failing }) => failing === (name !== 'well')));
     const { text } = await running.metrics.render();
     const queued = [...text.matchAll(/decision_sink_queued_bytes\{[^}]*\} (\d+)/g)].map(([, bytes]) => Number(bytes));
     expect(queued).toHaveLength(4);
@@ -188,7 +181,7 @@ describe('the sinks of the collector', () => {
       receiver.answer = (response) => void response.end();
     }
     for (const name of ['hanging', 'refusing', 'lying'])
-      await until(async () => (await counted(running, name, 'sent')) === 60);
+      await waitUntil(async () => (await counted(running, name, 'sent')) === 60);
     for (const receiver of [hanging, refusing, lying])
       expect([...new Set(sorted(receiver.got))]).toEqual(numbers(0, 60));
   }, 120_000);
@@ -199,14 +192,14 @@ describe('the sinks of the collector', () => {
     receiver.answer = () => undefined;
     await topic.write(...logs(0, 20));
     const first = await start(topic, [http('audit', receiver, { timeout_ms: 400 })]);
-    await until(() => first.status()[0]?.failing === true);
+    await waitUntil(() => first.status()[0]?.failing === true);
     const begunAt = performance.now();
     await first.stop(60_000);
     expect(performance.now() - begunAt).toBeLessThan(8_000);
     receiver.got.length = 0;
     receiver.answer = (response) => void response.end();
     const second = await start(topic, [http('audit', receiver)]);
-    await until(async () => (await counted(second, 'audit', 'sent')) === 20);
+    await waitUntil(async () => (await counted(second, 'audit', 'sent')) === 20);
     expect([...new Set(sorted(receiver.got))]).toEqual(numbers(0, 20));
   }, 90_000);
 
@@ -221,9 +214,9 @@ describe('the sinks of the collector', () => {
       workspaces: [{ workspace_id: WORKSPACE, next: 9 }],
     };
     await topic.write(...logs(0, 5, { slug: 'other' }), ...logs(100, 3, { slug: 'loan' }), 'nonsense', report);
-    await until(async () => (await counted(running, 'audit', 'filtered')) === 5);
-    await until(async () => (await counted(running, 'audit', 'sent')) === 3);
-    await until(async () => (await counted(running, 'audit', 'unreadable')) === 1);
+    await waitUntil(async () => (await counted(running, 'audit', 'filtered')) === 5);
+    await waitUntil(async () => (await counted(running, 'audit', 'sent')) === 3);
+    await waitUntil(async () => (await counted(running, 'audit', 'unreadable')) === 1);
     expect(sorted(receiver.got)).toEqual([100, 101, 102]);
   }, 90_000);
 
@@ -232,7 +225,7 @@ describe('the sinks of the collector', () => {
     const receiver = await openReceiver();
     const first = await start(topic, [http('audit', receiver)]);
     await topic.write(...logs(0, 50));
-    await until(() => receiver.got.length >= 50);
+    await waitUntil(() => receiver.got.length >= 50);
     const second = await start(topic, [http('audit', receiver)]);
     const writing = (async () => {
       for (let round = 0; round < 30; round += 1) {
@@ -240,10 +233,10 @@ describe('the sinks of the collector', () => {
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     })();
-    await until(async () => (await counted(second, 'audit', 'sent')) > 0);
+    await waitUntil(async () => (await counted(second, 'audit', 'sent')) > 0);
     await first.stop();
     await writing;
-    await until(() => new Set(receiver.got).size === 350);
+    await waitUntil(() => new Set(receiver.got).size === 350);
     expect([...new Set(sorted(receiver.got))]).toEqual(numbers(0, 350));
     expect(await counted(second, 'audit', 'lost')).toBe(0);
   }, 90_000);
@@ -255,14 +248,14 @@ describe('the sinks of the collector', () => {
     const retry = { initial_ms: 10, max_ms: 20, attempts: 3, give_up_after_ms: 0 };
     const running = await start(topic, [http('audit', receiver, { retry })]);
     await topic.write(...logs(0, 10));
-    await until(async () => (await counted(running, 'audit', 'dead_lettered')) === 10);
+    await waitUntil(async () => (await counted(running, 'audit', 'dead_lettered')) === 10);
     const lines = (await readFile(join(folder, 'dead', 'audit.ndjson'), 'utf8')).trim().split('\n');
     const letters = lines.map((line) => JSON.parse(line) as { reason: string; record: { request: { at: number } } });
     expect(sorted(letters.map(({ record }) => record.request.at))).toEqual(numbers(0, 10));
     expect(letters[0]).toMatchObject({ detail: 'out of order', reason: expect.stringMatching(/answered 503/) });
     receiver.answer = (response) => void response.end();
     await topic.write(...logs(10, 1));
-    await until(async () => (await counted(running, 'audit', 'sent')) === 1);
+    await waitUntil(async () => (await counted(running, 'audit', 'sent')) === 1);
   }, 90_000);
 
   it('that are topics receive a message per decision, once the topic exists', async () => {
@@ -272,12 +265,12 @@ describe('the sinks of the collector', () => {
       { name: 'analytics', kind: 'kafka', topic: target, timeout_ms: 2_000, retry: { initial_ms: 50, max_ms: 200 } },
     ]);
     await topic.write(...logs(0, 30));
-    await until(() => running.status()[0]?.failing === true);
+    await waitUntil(() => running.status()[0]?.failing === true);
     const admin = plainKafka().admin();
     await admin.connect();
     await admin.createTopics({ topics: [{ topic: target, numPartitions: 3 }], waitForLeaders: true });
     await admin.disconnect();
-    await until(async () => (await counted(running, 'analytics', 'sent')) === 30);
+    await waitUntil(async () => (await counted(running, 'analytics', 'sent')) === 30);
     const consumer = plainKafka().consumer({ groupId: `${target}-reader` });
     closing.push(() => consumer.disconnect());
     const read = new Map<string, number>();
@@ -295,7 +288,7 @@ describe('the sinks of the collector', () => {
         return Promise.resolve();
       },
     });
-    await until(() => read.size === 30);
+    await waitUntil(() => read.size === 30);
     expect(sorted([...read.values()])).toEqual(numbers(0, 30));
   }, 120_000);
 
@@ -304,7 +297,7 @@ describe('the sinks of the collector', () => {
     const receiver = await openReceiver();
     await topic.write(...logs(0, 20));
     const first = await start(topic, [http('audit', receiver)]);
-    await until(async () => (await counted(first, 'audit', 'sent')) === 20);
+    await waitUntil(async () => (await counted(first, 'audit', 'sent')) === 20);
     await first.stop();
     await topic.write(...logs(20, 40));
     const admin = plainKafka().admin();
@@ -316,10 +309,10 @@ describe('the sinks of the collector', () => {
     });
     await admin.disconnect();
     const second = await start(topic, [http('audit', receiver)]);
-    await until(() => second.status()[0]?.ready === true);
+    await waitUntil(() => second.status()[0]?.ready === true);
     // A gap is noticed with the message after it, so each partition gets some.
     for (let round = 0; round < 8; round += 1) await topic.write(...logs(60 + round * 4, 4));
-    await until(async () => (await counted(second, 'audit', 'sent')) === 32);
+    await waitUntil(async () => (await counted(second, 'audit', 'sent')) === 32);
     expect(await counted(second, 'audit', 'lost')).toBe(40);
     expect(sorted(receiver.got)).toEqual([...numbers(0, 20), ...numbers(60, 32)]);
   }, 120_000);

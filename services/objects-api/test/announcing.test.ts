@@ -2,11 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, dropDatabase, ensureWorkspace, findAsset, openDatabase } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { type InvalidationKind } from '@decision/contracts';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { announcePending, changeAndAnnounce, startAnnouncementRelay } from '../src/announcements';
 import { importRule } from '../src/rules/import-rule';
 
@@ -124,8 +123,7 @@ it('makes pending announcements in the background, goes on after a failure, and 
     periodMs: 10,
     minAgeMs: 50,
   });
-  const deadline = Date.now() + 90_000;
-  while (announced.length === 0 && Date.now() < deadline) await sleep(10);
+  await waitUntil(() => announced.length !== 0);
   await relay.stop();
   await relay.stop();
   expect(announced).toEqual([['rule', access.workspaceId, [`rule:${access.workspaceId}:killed-relayed`]]]);
@@ -142,8 +140,7 @@ it('reports after each round what is pending and what it made up for, also while
     away = false;
   };
   const relay = startAnnouncementRelay({ database, announce: flaky }, () => undefined, { periodMs: 10, minAgeMs: 0, onRound }); // prettier-ignore
-  const deadline = Date.now() + 90_000;
-  while (rounds.at(-1)?.pending !== 0 && Date.now() < deadline) await sleep(10);
+  await waitUntil(() => rounds.at(-1)?.pending === 0);
   await relay.stop();
   expect(rounds[0]).toEqual({ pending: 1, oldestAgeMs: expect.any(Number), madeUp: 0 });
   expect(rounds[0]?.oldestAgeMs).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ import {
 } from '@decision/contracts';
 import { createContextModels, createFlowRunner, createStoredFlows, createStoredRules } from '@decision/execution';
 import { type CallFor } from '@decision/flows';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import {
   type Database,
   deleteAsset,
@@ -221,7 +221,7 @@ it('answers rules while more flows wait for other systems than partitions are wo
   const held: ((outputs: Record<string, unknown>) => void)[] = [];
   const { request, runner } = await openWorker(() => () => new Promise((resolve) => held.push(resolve)));
   const waiting = Array.from({ length: WAITING }, () => request(version, '{"n":1}'));
-  while (held.length < WAITING) await new Promise((resolve) => setTimeout(resolve, 10));
+  await waitUntil(() => held.length >= WAITING);
   expect(runner.waiting()).toBe(WAITING);
   const quick = Array.from({ length: 50 }, () => request(rule.version_id, '{"n":3}', { asset: 'rule' }));
   expect(new Set(await Promise.all(quick))).toEqual(new Set(['{"v":6}']));

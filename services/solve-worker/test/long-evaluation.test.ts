@@ -2,7 +2,7 @@ import { createBroker, createRequester, createResponder, type ResponderEvent } f
 import { type RuleTable } from '@decision/contracts';
 import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
 import { createContextModels, type SolvedInput } from '@decision/execution';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { createHandler, type HandlerTools } from '../src/handle';
 
 const SESSION_MS = 6_000;
@@ -16,14 +16,6 @@ const table: RuleTable = {
     request: { text: { op: 'contains (case-insensitive)', args: [`never ${row}`] } },
     response: { row: { value: row } },
   })),
-};
-
-const until = async (condition: () => boolean): Promise<void> => {
-  for (let attempt = 0; attempt < 9_000; attempt += 1) {
-    if (condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('It did not come true within ninety seconds.');
 };
 
 const msToEvaluate = (rule: CompiledRule, input: { readonly text: string }): number => {
@@ -59,7 +51,7 @@ const openWorker = async (tools: Pick<HandlerTools, 'library' | 'threads'>) => {
   });
   const requester = createRequester(broker, { group: 'gatewayReplies', expectedPartitions: 16 });
   await Promise.all([responder.start(), requester.start()]);
-  await until(() => requester.status().ready && responder.status().partitions === 16);
+  await waitUntil(() => requester.status().ready && responder.status().partitions === 16);
   const request = (kind: 'solve' | 'solve-lines', versionId: string, payload: Buffer): Promise<Buffer> =>
     requester.request(
       {
@@ -112,7 +104,7 @@ it('answers short evaluations while more long ones wait for a thread than partit
   const payload = Buffer.from('{"text":"x"}');
   const kinds = ['solve', 'solve-lines'] as const;
   const long = Array.from({ length: LONG }, (_, index) => request(kinds[index % 2] ?? 'solve', 'large', payload));
-  await until(() => held.length === LONG);
+  await waitUntil(() => held.length === LONG);
   const answers = await Promise.all(Array.from({ length: 100 }, () => request('solve', 'brief', payload)));
   expect(new Set(answers.map(String))).toEqual(new Set(['{}']));
   for (const answer of held) answer({ request: '', result: '{"row":1}', matched: [], error: undefined, durationUs: 1 });

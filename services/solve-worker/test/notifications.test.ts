@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { openNotifications } from '@decision/connectors';
 import { createNotificationStore } from '@decision/infrastructure';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { type Database, dropDatabase, ensureWorkspace, openDatabase } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { connectorSettings, createLogger, createMetrics, createStopper, readConfig } from '@decision/service-kit';
@@ -94,14 +94,6 @@ const startWorker = (changes: Partial<Store> = {}, environment: Record<string, s
   closing.push(() => sender.stop(1_000));
   return { sender, lines, metrics };
 };
-
-const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  const end = Date.now() + 20_000;
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error('It did not come about.');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-};
 const unsent = async () => {
   const { waiting, failed } = await store.count();
   return { waiting, failed };
@@ -115,7 +107,7 @@ it('CN-155: sends what was written, soon after a wake, once by several workers, 
   const began = Date.now();
   await write(receiver.url, ids);
   worker.sender.wake();
-  await until(nothingWaits);
+  await waitUntil(nothingWaits);
   expect(Date.now() - began).toBeLessThan(10_000);
   expect(receiver.seen.map(({ id }) => id).sort()).toEqual([...ids].sort());
   // The same steps again, as after a redelivered message.
@@ -129,7 +121,7 @@ it('CN-156: sends what a worker left that was killed behind the commit', async (
   await write(receiver.url, ['left']);
   await store.take({ leaseMs: 300, most: 10, share: 10, busy: [] });
   startWorker();
-  await until(nothingWaits);
+  await waitUntil(nothingWaits);
   expect(receiver.seen.map(({ id }) => id)).toEqual(['left']);
 });
 
@@ -146,9 +138,9 @@ it('CN-156: sends again under the same id what a worker sent that was killed bef
   });
   await write(receiver.url, ['twice']);
   dead.sender.wake();
-  await until(() => isDead);
+  await waitUntil(() => isDead);
   startWorker();
-  await until(nothingWaits);
+  await waitUntil(nothingWaits);
   expect(receiver.seen.map(({ id }) => id).slice(0, 2)).toEqual(['twice', 'twice']);
   expect(new Set(receiver.seen.map(({ body }) => body)).size).toBe(1);
   bury();
@@ -161,16 +153,16 @@ it('CN-157, CN-159: tries again after a pause, and gives up after the last attem
   } satisfies Partial<Store>;
   const { lines, metrics } = startWorker(soon, { FLOW_NOTIFICATION_ATTEMPTS: '2' });
   await write(receiver.url, ['again']);
-  await until(nothingWaits);
+  await waitUntil(nothingWaits);
   expect(receiver.seen.map(({ id }) => id)).toEqual(['again', 'again']);
 
   const broken = await startReceiver(() => 500);
   await write(broken.url, ['given-up']);
   const refusing = await startReceiver(() => 400);
   await write(refusing.url, ['refused']);
-  await until(async () => (await unsent()).failed === 2);
+  await waitUntil(async () => (await unsent()).failed === 2);
   expect([broken.seen.length, refusing.seen.length]).toEqual([2, 1]);
-  await until(async () => (await metrics.render()).text.includes('decision_notifications{state="failed"'));
+  await waitUntil(async () => (await metrics.render()).text.includes('decision_notifications{state="failed"'));
   const { text } = await metrics.render();
   expect(text).toMatch(/decision_notifications_total\{.*channel="webhook",outcome="sent".*\} 1/);
   expect(text).toMatch(/decision_notifications_total\{.*channel="webhook",outcome="again".*\} 2/);
@@ -189,7 +181,7 @@ it('CN-157: gives up what killed its worker in every attempt', async () => {
   }
   const { failed } = await unsent();
   startWorker({}, { FLOW_NOTIFICATION_ATTEMPTS: '2' });
-  await until(async () => (await unsent()).failed === failed + 1);
+  await waitUntil(async () => (await unsent()).failed === failed + 1);
   expect(receiver.seen).toEqual([]);
 });
 
@@ -202,12 +194,12 @@ it('CN-155: a flood of one workspace is sent a few at once, and does not hold up
     Array.from({ length: 200 }, (_, index) => `flood-${index}`),
   );
   startWorker();
-  await until(() => slow.seen.length > 10);
+  await waitUntil(() => slow.seen.length > 10);
   await write(quick.url, ['other'], other);
-  await until(() => quick.seen.length === 1);
+  await waitUntil(() => quick.seen.length === 1);
   expect(slow.seen.length).toBeLessThan(150);
   expect(slow.most.open).toBeLessThanOrEqual(16);
-  await until(nothingWaits);
+  await waitUntil(nothingWaits);
   expect(new Set(slow.seen.map(({ id }) => id)).size).toBe(200);
 }, 60_000);
 
@@ -218,7 +210,7 @@ it('CN-155: goes on when the database was away', async () => {
     take: (options) => (failures-- > 0 ? Promise.reject(new Error('gone')) : store.take(options)),
   });
   await write(receiver.url, ['later']);
-  await until(nothingWaits);
+  await waitUntil(nothingWaits);
   expect(receiver.seen.map(({ id }) => id)).toEqual(['later']);
   expect(lines.join('\n')).toContain('could not be looked after');
 }, 30_000);

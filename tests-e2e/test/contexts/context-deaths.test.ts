@@ -1,5 +1,5 @@
 import { type ServiceProcess } from '@decision/launcher';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
 import { submitTo } from '../../src/histories/client';
 import { signal } from '../../src/histories/faults';
@@ -9,7 +9,6 @@ import { callJson } from '../../src/histories/service-call';
 import { CONTEXT_SLUG, decidePair } from '../../src/histories/watched-context';
 import { startStatementProxy, type StatementProxy } from '../../src/histories/statement-proxy';
 import { breakingEnvironment, startWatchedFleet, type WatchedFleet } from '../../src/histories/watched-fleet';
-import { becomes } from '../fleet/becomes';
 import { decisionsOf, requestsSentBy } from './decisions-of';
 import { defineShopsAndStalls, FEE_DECIDED_ONCE } from './shops-and-stalls';
 import { MERGE, NOTE_OF_PAGE, WRITE_BACK } from './statements';
@@ -45,11 +44,11 @@ const holdOperation = async (name: string, first = fleet.contexts[0]) => {
   const [decided, sent] = [await decisionsOf(fleet.worker), await requestsSentBy(first)];
   signal(fleet.worker, 'SIGSTOP');
   const cut = submitTo(context, first.url, { instanceId, name: 'cut', writes: CUT });
-  await becomes('the facts are merged', async () => {
+  await waitUntil(async () => {
     const state = (await ask('GET', instanceId))?.body['state'] as Facts | undefined;
     return state?.['a'] === CUT['a'];
-  });
-  await becomes('the operation is on its way to a worker', async () => (await requestsSentBy(first)) > sent);
+  }, 'the facts are merged');
+  await waitUntil(async () => (await requestsSentBy(first)) > sent, 'the operation is on its way to a worker');
   return { recorder, instanceId, cut, decided };
 };
 
@@ -78,7 +77,7 @@ it('C150, I1, I2, I3: contexts-api is killed between execution and write-back, a
   const held = await holdOperation('executed');
   signal(fleet.contexts[0], 'SIGSTOP');
   signal(fleet.worker, 'SIGCONT');
-  await becomes('the worker has decided', async () => (await decisionsOf(fleet.worker)) > held.decided);
+  await waitUntil(async () => (await decisionsOf(fleet.worker)) > held.decided, 'the worker has decided');
   signal(fleet.contexts[0], 'SIGKILL');
   await held.cut;
   expect((await converges(held))[1]).toEqual({ type: 'unknown' });
@@ -100,7 +99,7 @@ const wakeAfterTakeOver = async (name: string, first: ServiceProcess) => {
   signal(first, 'SIGSTOP');
   try {
     signal(fleet.worker, 'SIGCONT');
-    await becomes('the worker has decided', async () => (await decisionsOf(fleet.worker)) > decided);
+    await waitUntil(async () => (await decisionsOf(fleet.worker)) > decided, 'the worker has decided');
     const next = { instanceId, name: 'next', writes: { b: 1_004 } };
     expect(await submitTo(recorder.context, fleet.contexts[1].url, next)).toMatchObject({ status: 200 });
   } finally {
@@ -186,8 +185,9 @@ describe('contexts-api is killed at a statement', () => {
     const there = proxy.hold({ statement: WRITE_BACK, nth: 2 });
     await killDuring(there, () => call(doomed, 'POST', 'shops/inside', { rate: 10 }));
     for (const count of [3, 4])
-      await becomes('the open page is taken over', async () =>
-        Object.hasOwn((await stall('inside', count))?.['state'] ?? {}, 'fee'),
+      await waitUntil(
+        async () => Object.hasOwn((await stall('inside', count))?.['state'] ?? {}, 'fee'),
+        'the open page is taken over',
       );
     expect(await stall('inside', 5)).toMatchObject({ executions: {} });
     const body = { cascaded: [{ relation: 'shop', instances: 3, executed: 1, skipped: 2 }] };
@@ -222,9 +222,9 @@ describe('contexts-api is killed at a statement', () => {
     expect(await healthy('GET', 'shops/gone')).toMatchObject({ status: 404 });
     await endLeaseOfReaders();
     for (const count of STALLS)
-      await becomes('the readers are told', async () => {
+      await waitUntil(async () => {
         const state = (await stall('gone', count))?.['state'] as object | undefined;
         return state !== undefined && !Object.hasOwn(state, 'rate');
-      });
+      }, 'the readers are told');
   }, 180_000);
 });

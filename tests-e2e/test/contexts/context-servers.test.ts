@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ServiceProcess } from '@decision/launcher';
-import { type RunningStack, type ServerControl, startStack, stackLocations } from '@decision/local-stack';
+import { type RunningStack, type ServerControl, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import { submitBatchTo, submitTo } from '../../src/histories/client';
 import { describeReport, isSerial } from '../../src/histories/describe-report';
 import { restart, signal } from '../../src/histories/faults';
@@ -14,7 +14,6 @@ import { CONTEXT_SLUG, decidePair } from '../../src/histories/watched-context';
 import { startWatchedFleet, type WatchedFleet } from '../../src/histories/watched-fleet';
 import { watchHistories } from '../../src/histories/watch-histories';
 import { repositoryRoot } from '../fleet/fleet-under-test';
-import { becomes } from '../fleet/becomes';
 import { decisionsOf } from './decisions-of';
 import { MERGE, WRITE_BACK } from './statements';
 
@@ -127,10 +126,10 @@ const holdOperation = async (name: string) => {
   const decided = await decisionsOf(fleet.worker);
   signal(fleet.worker, 'SIGSTOP');
   const cut = submitTo(recorder.context, watched.url, { instanceId, name: 'cut', writes: FACTS });
-  await becomes('the facts are merged', async () => {
+  await waitUntil(async () => {
     const state = (await read(instanceId))?.body['state'] as Facts | undefined;
     return state?.['a'] === FACTS['a'];
-  });
+  }, 'the facts are merged');
   return { recorder, decided, cut };
 };
 
@@ -149,6 +148,6 @@ it('C142, C150, I6: a worker is paused past its session; another carries its ope
   const answer = await cut;
   expect(answer).toMatchObject({ status: 200, body: { state: DECIDED } });
   signal(fleet.worker, 'SIGCONT');
-  await becomes('the worker has decided late', async () => (await decisionsOf(fleet.worker)) > decided);
+  await waitUntil(async () => (await decisionsOf(fleet.worker)) > decided, 'the worker has decided late');
   await converges(recorder);
 }, 360_000);

@@ -1,5 +1,5 @@
 import { type ServiceProcess } from '@decision/launcher';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { sendTo, submitTo } from '../../src/histories/client';
 import { signal } from '../../src/histories/faults';
 import { Recorder } from '../../src/histories/recorder';
@@ -7,7 +7,6 @@ import { callJson } from '../../src/histories/service-call';
 import { type StatementProxy, type TrapPosition } from '../../src/histories/statement-proxy';
 import { CONTEXT_SLUG } from '../../src/histories/watched-context';
 import { breakingEnvironment, startWatchedFleet, type WatchedFleet } from '../../src/histories/watched-fleet';
-import { becomes } from '../fleet/becomes';
 import { DELETION, MERGE, RECORD_OF_STEP, WRITE_BACK } from './statements';
 import { defineTransfersAndAccounts } from './transfers-and-accounts';
 
@@ -73,10 +72,10 @@ const transfer = (name: string, process?: ServiceProcess) => ({
 /** Another client merges another balance, whose fee cannot be decided yet: there is no worker. */
 const mergeBalance = async (account: string): Promise<{ readonly submitted: ReturnType<typeof call> }> => {
   const submitted = call('POST', `accounts/${account}`, { balance: OTHER });
-  await becomes('the balance is merged', async () => {
+  await waitUntil(async () => {
     const state = (await call('GET', `accounts/${account}`))?.body['state'] as { balance?: unknown } | undefined;
     return state?.balance === OTHER;
-  });
+  }, 'the balance is merged');
   return { submitted };
 };
 
@@ -142,8 +141,7 @@ it('CN-107, C147, I1, I2: contexts-api is killed while a node writes, and the fl
   const freed = await call('POST', `accounts/${name}`, { balance: OTHER });
   expect(freed).toMatchObject({ status: 200 });
   held.letGo();
-  await becomes(
-    'the operation is finished',
+  await waitUntil(
     async () => {
       const { status } = await runsOf(path, 'transfer');
       // Leases of two seconds expire on a busy machine; a request that failed for this reason is repeated, as clients do.
@@ -151,6 +149,7 @@ it('CN-107, C147, I1, I2: contexts-api is killed while a node writes, and the fl
       return status === 'success';
       // One attempt may wait for a worker for RPC_TIMEOUT_MS, and another one follows.
     },
+    'the operation is finished',
     150_000,
   );
   await expectBooked(name, [OTHER, AMOUNT]);
@@ -207,13 +206,13 @@ describe('the checker', () => {
     killWorker(watched, workerProxy);
     const next = { instanceId, name: 'next', writes: { a: context.nextValue() } };
     const submitted = submitTo(context, second, next);
-    await becomes('the next facts are merged', async () => {
+    await waitUntil(async () => {
       const answer = await callJson(`${second}/api/v1/contexts/${CONTEXT_SLUG}/${instanceId}`, {
         method: 'GET',
         apiKey,
       });
       return (answer?.body['state'] as { a?: number } | undefined)?.a === next.writes.a;
-    });
+    }, 'the next facts are merged');
     workerProxy.admit();
     expect(await sent).toMatchObject({ status: 200, body: { cascaded: [{ flow: 'send', status: 'solved' }] } });
     expect(await submitted).toMatchObject({ status: 200 });

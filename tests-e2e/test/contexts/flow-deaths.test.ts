@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { signal } from '../../src/histories/faults';
 import { callJson } from '../../src/histories/service-call';
 import { startWatchedFleet, type WatchedFleet } from '../../src/histories/watched-fleet';
-import { becomes } from '../fleet/becomes';
 
 /* Processes that die or freeze while a flow bound to a context waits for an external answer. */
 
@@ -154,7 +153,7 @@ const holdFlow = async (loan: Loan): Promise<{ readonly submitted: ReturnType<ty
 };
 
 const isAsked = (loan: Loan, times: number): Promise<void> =>
-  becomes(`the bureau is asked ${times} times`, () => Promise.resolve(bureau.keysFor(loan.amount).length >= times));
+  waitUntil(() => bureau.keysFor(loan.amount).length >= times, `the bureau is asked ${times} times`);
 
 const scored = ({ amount }: Loan) => ({ status: 'complete', state: { amount, score: amount * 2 } });
 
@@ -203,9 +202,9 @@ it('C76, C147, C150, I1, I2: contexts-api is killed while a flow waits, and whoe
   expect(await submitted).toBeUndefined();
   await isAsked(loan, 2);
   bureau.letGo();
-  await becomes('the operation is finished', async () => {
+  await waitUntil(async () => {
     const state = (await ask('GET', loan.id))?.body['state'] as object | undefined;
     return state !== undefined && 'score' in state;
-  });
+  }, 'the operation is finished');
   await converges(loan);
 }, 180_000);

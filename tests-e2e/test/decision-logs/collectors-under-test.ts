@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureAdminKey, type ServiceProcess, startServiceProcess } from '@decision/launcher';
-import { freePort, testStack } from '@decision/local-stack';
+import { freePort, testStack, waitUntil } from '@decision/local-stack';
 import { dropDatabase, ensureServiceLogin, ensureWorkspace } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Kafka, logLevel, type Producer } from 'kafkajs';
 import { Client } from 'pg';
 import { startStatementProxy, type StatementProxy } from '../../src/histories/statement-proxy';
-import { becomes } from '../fleet/becomes';
 import { type Answer, call, repositoryRoot } from '../fleet/fleet-under-test';
 
 /** Collectors as processes, with their own topic, table and archive. The test writes decisions to the topic. */
@@ -138,10 +137,10 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
     inArchive: () => decisionsIn(archive),
     holdEverythingOnce: async (tableSince = BEGINNING) => {
       const holds = (what: string, held: () => Promise<ReadonlyMap<string, number>>, since: Date) =>
-        becomes(`${what} holds everything`, async () => {
+        waitUntil(async () => {
           await pause(LOOK_MS);
           return missing(await held(), since).length === 0;
-        });
+        }, `${what} holds everything`);
       try {
         await holds('the table', inTable, tableSince);
         await holds('the archive', () => decisionsIn(archive), BEGINNING);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
-import { becomes } from '../fleet/becomes';
 import { type FleetUnderTest, SOLVING, startFleetUnderTest } from '../fleet/fleet-under-test';
 import { randomFrom } from '../fleet/nonce-requests';
 
@@ -57,10 +57,10 @@ const killedAreTold = async (database: Client): Promise<void> => {
   await database.query("update decision_sequences set minute = minute - interval '30 minutes'");
   const since = `decided_at >= '${new Date().toISOString()}'`;
   await service.call('POST', '/api/v1/solve/shipping-price', { weight: 12 });
-  await becomes('the last request is logged', async () => (await workersOf(database, since)).length === 1);
+  await waitUntil(async () => (await workersOf(database, since)).length === 1, 'the last request is logged');
   const [living] = await workersOf(database, since);
   const killed = workers.filter((worker) => worker !== living);
-  await becomes('killed workers are told of', async () => (await toldOf(workers)).length === killed.length);
+  await waitUntil(async () => (await toldOf(workers)).length === killed.length, 'killed workers are told of');
   expect(await toldOf(workers)).toEqual(killed);
 };
 
@@ -90,7 +90,7 @@ it(
       if (pid !== undefined) process.kill(pid, 'SIGKILL');
     }
     const many = Math.max(answered.size + 50, CLIENTS * KILLS);
-    await becomes('requests are answered after the last kill', () => Promise.resolve(answered.size > many));
+    await waitUntil(() => answered.size > many, 'requests are answered after the last kill');
     isOver = true;
     await Promise.all(clients);
 
@@ -106,7 +106,7 @@ it(
       const found = await logged();
       return [...answered].filter((id) => !found.has(id));
     };
-    await becomes('everything that was answered is logged', async () => (await missing()).length === 0);
+    await waitUntil(async () => (await missing()).length === 0, 'everything that was answered is logged');
     await killedAreTold(database);
     const twice = [...(await logged())].filter(([, records]) => records !== 1);
     await database.end();

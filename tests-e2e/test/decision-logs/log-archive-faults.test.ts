@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ServiceProcess } from '@decision/launcher';
+import { waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
-import { becomes } from '../fleet/becomes';
 import { type CollectorsUnderTest, withCollectors } from './collectors-under-test';
 
 /*
@@ -37,7 +37,7 @@ const startDying = async (
   const died = (): string => (existsSync(done) ? readFileSync(done, 'utf8') : '');
   try {
     const all = places.map((place) => `${place}\n`).join('');
-    await becomes('it has died everywhere', () => Promise.resolve(died() === all));
+    await waitUntil(() => died() === all, 'it has died everywhere');
   } catch (error) {
     throw new Error(`It died at: ${died()}`, { cause: error });
   }
@@ -64,7 +64,7 @@ it.concurrent(
       const writing = await collectors.start();
       for (let roll = 0; roll < 3; roll += 1) {
         await collectors.write(20, () => new Date(Date.now() - 3 * HOUR_MS));
-        await becomes('it is archived', async () => (await collectors.inArchive()).size === (roll + 1) * 20);
+        await waitUntil(async () => (await collectors.inArchive()).size === (roll + 1) * 20, 'it is archived');
       }
       await collectors.holdEverythingOnce();
       await writing.stop(5_000);
@@ -76,7 +76,7 @@ it.concurrent(
         const answer = await collectors.get(service, `/api/v1/decisions/query?count=true&start=${start}`);
         return (answer.body as { readonly count?: unknown }).count;
       };
-      await becomes('it answers', async () => (await count().catch(() => undefined)) !== undefined);
+      await waitUntil(async () => (await count().catch(() => undefined)) !== undefined, 'it answers');
       expect(await count()).toBe(60);
       expect(twiceOf(await collectors.inArchive())).toEqual([]);
       const compactions = readdirSync(join(collectors.archive, 'compactions'), { recursive: true }) as string[]; // names
@@ -94,7 +94,7 @@ it.concurrent(
       const found = async (): Promise<unknown> =>
         ((await collectors.get(service, '/api/v1/decisions/query?count=true')).body as { readonly count?: unknown })
           .count;
-      await becomes('it answers with all', async () => (await found().catch(() => undefined)) === 20);
+      await waitUntil(async () => (await found().catch(() => undefined)) === 20, 'it answers with all');
       const client = new Client({ connectionString: collectors.databaseUrl });
       await client.connect();
       const { rows } = await client.query(`select 1 from pg_inherits where inhparent = 'decision_log'::regclass`);
@@ -116,8 +116,11 @@ it.concurrent(
       const service = await collectors.start(diskEnvironment({ DISK_FULL: full, ...bounds }));
       await writeMuch(collectors);
       const size = (): number => collectors.acknowledged.size;
-      await becomes('the table has everything', async () => (await collectors.inTable()).size === size());
-      await becomes('the archive says that it fails', async () => (await healthOf(service)).archive?.failing === true);
+      await waitUntil(async () => (await collectors.inTable()).size === size(), 'the table has everything');
+      await waitUntil(
+        async () => (await healthOf(service)).archive?.failing === true,
+        'the archive says that it fails',
+      );
       const waiting = await waitingBytes(service);
       expect(waiting).toBeGreaterThan(BUFFER_BYTES / 2);
       expect(waiting).toBeLessThan(BUFFER_BYTES + LARGEST_BYTES);
@@ -126,7 +129,7 @@ it.concurrent(
         await collectors.write(10);
         await pause(1_000);
         expect(await waitingBytes(service)).toBeLessThan(BUFFER_BYTES + LARGEST_BYTES);
-        await becomes('the table goes on', async () => (await collectors.inTable()).size === size());
+        await waitUntil(async () => (await collectors.inTable()).size === size(), 'the table goes on');
       }
       expect((await collectors.inArchive()).size).toBe(0);
       expect(await healthOf(service)).toMatchObject({ status: 'ok' });

@@ -1,6 +1,6 @@
 import { type ServiceProcess } from '@decision/launcher';
+import { waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
-import { becomes } from '../fleet/becomes';
 import { shiftedClockEnvironment } from '../fleet/clock-ahead';
 import { type CollectorsUnderTest, withCollectors } from './collectors-under-test';
 
@@ -47,8 +47,8 @@ it.concurrent(
       const full = collectors.proxy.fail(INSERT, '53100');
       await collectors.start();
       const stopWriting = collectors.keepWriting();
-      await becomes('statements are refused', () => Promise.resolve(full.failed() > 3));
-      await becomes('the archive goes on', async () => (await collectors.inArchive()).size > 50);
+      await waitUntil(() => full.failed() > 3, 'statements are refused');
+      await waitUntil(async () => (await collectors.inArchive()).size > 50, 'the archive goes on');
       expect((await collectors.inTable()).size).toBe(0);
       await stopWriting();
       full.end();
@@ -69,7 +69,7 @@ it.concurrent(
       await collectors.start({ ...settings, ...shiftedClockEnvironment(shiftMs - MINUTE_MS) });
       const stopWriting = collectors.keepWriting(() => new Date(Date.now() + shiftMs));
       const ofNextDay = async (): Promise<number> => (await collectors.inTable(midnight)).size;
-      await becomes('decisions of the next day are stored', async () => (await ofNextDay()) > 100);
+      await waitUntil(async () => (await ofNextDay()) > 100, 'decisions of the next day are stored');
       await stopWriting();
       await collectors.holdEverythingOnce();
       const ofDayBefore = [...collectors.acknowledged.values()].filter((madeAt) => madeAt < midnight);
@@ -84,12 +84,12 @@ it.concurrent(
     withCollectors(async (collectors) => {
       const service = await collectors.start();
       for (let day = 10; day < 14; day += 1) await collectors.write(20, () => new Date(Date.now() - day * DAY_MS));
-      await becomes('they are stored', async () => (await collectors.inTable()).size === 80);
+      await waitUntil(async () => (await collectors.inTable()).size === 80, 'they are stored');
       const endReading = await readTable(collectors);
       await collectors.start({ LOG_TABLE_RETENTION_DAYS: '3', COLLECTOR_UPKEEP_MS: '100' });
       const stopWriting = collectors.keepWriting();
       const refused = (line: string): boolean => line.includes('Upkeep of the log table failed');
-      await becomes('a day is not dropped', () => Promise.resolve(collectors.lines.some(refused)));
+      await waitUntil(() => collectors.lines.some(refused), 'a day is not dropped');
       const ask = async (): Promise<void> => {
         const answer = await collectors.get(service, '/api/v1/decisions/query?count=true&search=price');
         expect(answer).toMatchObject({ status: 200 });
@@ -98,11 +98,11 @@ it.concurrent(
       expect((await collectors.inTable()).size).toBeGreaterThan(80);
       await endReading();
       const kept = new Date(Date.now() - 3 * DAY_MS);
-      await becomes('the days are dropped', async () => {
+      await waitUntil(async () => {
         await ask();
         const held = await collectors.inTable();
         return ![...collectors.acknowledged].some(([id, madeAt]) => madeAt < kept && held.has(id));
-      });
+      }, 'the days are dropped');
       await stopWriting();
       await collectors.holdEverythingOnce(kept);
     }),

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ServiceProcess } from '@decision/launcher';
-import { type RunningStack, type ServerControl, startStack, stackLocations } from '@decision/local-stack';
-import { becomes } from '../fleet/becomes';
+import { type RunningStack, type ServerControl, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import { type CollectorsUnderTest, startCollectorsUnderTest } from './collectors-under-test';
 import { repositoryRoot } from '../fleet/fleet-under-test';
 
@@ -48,10 +47,10 @@ const control = (server: 'database' | 'broker'): ServerControl => {
 const whileWriting = async (work: () => Promise<void>): Promise<void> => {
   const before = collectors.acknowledged.size;
   const stopWriting = collectors.keepWriting();
-  await becomes('decisions are written', () => Promise.resolve(collectors.acknowledged.size > before + 50));
+  await waitUntil(() => collectors.acknowledged.size > before + 50, 'decisions are written');
   await work();
   const after = collectors.acknowledged.size;
-  await becomes('decisions are written again', () => Promise.resolve(collectors.acknowledged.size > after + 50));
+  await waitUntil(() => collectors.acknowledged.size > after + 50, 'decisions are written again');
   await stopWriting();
 };
 
@@ -62,7 +61,7 @@ it(
       await control('database').kill('SIGKILL');
       const before = (await collectors.inArchive()).size;
       await pause(AWAY_MS);
-      await becomes('the archive goes on', async () => (await collectors.inArchive()).size > before + 50);
+      await waitUntil(async () => (await collectors.inArchive()).size > before + 50, 'the archive goes on');
       await control('database').start();
     });
     await collectors.holdEverythingOnce();
@@ -79,13 +78,13 @@ it(
     service = started;
     const before = (await collectors.inArchive()).size;
     const stopWriting = collectors.keepWriting();
-    await becomes('the archive takes decisions', async () => (await collectors.inArchive()).size > before + 50);
+    await waitUntil(async () => (await collectors.inArchive()).size > before + 50, 'the archive takes decisions');
     await pause(AWAY_MS);
     const statusOf = async (path: string) => (await fetch(`${started.url}${path}`)).status;
     expect([await statusOf('/health'), await statusOf('/ready')]).toEqual([200, 503]);
     expect((await collectors.get(started, '/api/v1/decisions/query')).status).toBe(503);
     await control('database').start();
-    await becomes('it is ready', async () => (await statusOf('/ready')) === 200);
+    await waitUntil(async () => (await statusOf('/ready')) === 200, 'it is ready');
     await stopWriting();
     await collectors.holdEverythingOnce();
   },
@@ -140,8 +139,8 @@ interface Health {
 
 /** The collector reads part of the topic, for the table and for the archive. */
 const readsTopic = ({ url }: ServiceProcess): Promise<void> =>
-  becomes(`${url} reads the topic`, async () => {
+  waitUntil(async () => {
     const answer = await fetch(`${url}/health`).catch(() => undefined);
     const health = (await answer?.json()) as Health | undefined; // of its own service
     return (health?.broker.partitions ?? 0) > 0 && health?.archive !== undefined && health.archive.reason === undefined;
-  });
+  }, `${url} reads the topic`);

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { becomes } from '../fleet/becomes';
+import { waitUntil } from '@decision/local-stack';
 import { type FleetUnderTest, SOLVING, startFleetUnderTest } from '../fleet/fleet-under-test';
 
 /* The collector as a process, with a sink that is a server of this test. */
@@ -68,10 +68,10 @@ it(
   'a decision is handed on, under the id by which it is found, while another sink is away',
   async () => {
     await solve(20);
-    await becomes('the sink has them', () => Promise.resolve(got.size === 20));
+    await waitUntil(() => got.size === 20, 'the sink has them');
     const [first] = got.values();
     expect(first).toMatchObject({ name: 'shipping-price', status: 200 });
-    await becomes('the table has them', async () => (await stored()) === 20);
+    await waitUntil(async () => (await stored()) === 20, 'the table has them');
     expect(await fleet.call('GET', `/api/v1/decisions/${first?.decision_id}`)).toMatchObject({
       ...{ status: 200, body: { id: first?.decision_id, name: 'shipping-price' } },
     });
@@ -84,14 +84,14 @@ it(
   async () => {
     isHolding = true;
     await solve(30);
-    await becomes('the sink is asked', () => Promise.resolve(held.length > 0));
+    await waitUntil(() => held.length > 0, 'the sink is asked');
     const pid = fleet.fleet.services.get('log-collector')?.pid();
     if (pid === undefined) throw new Error('The collector does not run.');
     process.kill(pid, 'SIGKILL');
     isHolding = false;
     for (const response of held.splice(0)) response.destroy();
-    await becomes('the sink has all of them', () => Promise.resolve(got.size === 50));
-    await becomes('the table has all of them', async () => (await stored().catch(() => 0)) === 50);
+    await waitUntil(() => got.size === 50, 'the sink has all of them');
+    await waitUntil(async () => (await stored().catch(() => 0)) === 50, 'the table has all of them');
   },
   360 * SECONDS,
 );

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
-import { freePort } from '@decision/local-stack';
+import { freePort, waitUntil } from '@decision/local-stack';
 import { type FleetUnderTest, repositoryRoot } from './fleet-under-test';
 
 /** A gateway beside the fleet's: a member of the same group, with an address of its own. */
@@ -37,14 +37,5 @@ export const get = async (
   }
 };
 
-/** Waits at most a minute, or the given time. */
-export const becomes = async (what: string, condition: () => Promise<boolean>, boundMs = 60_000): Promise<void> => {
-  const end = Date.now() + boundMs;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`Waited ${boundMs} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-};
-
 export const becomesReady = ({ url }: ServiceProcess): Promise<void> =>
-  becomes(`${url} is ready`, async () => (await get(`${url}/ready`))?.status === 200);
+  waitUntil(async () => (await get(`${url}/ready`))?.status === 200, `${url} is ready`);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { topicName } from '@decision/contracts';
 import { type Fleet } from '@decision/launcher';
+import { waitUntil } from '@decision/local-stack';
 import { Kafka, logLevel } from 'kafkajs';
 import { Client } from 'pg';
 import { createClient } from 'redis';
-import { becomes } from '../fleet/becomes';
 
 /** The decision records of a fleet, from the first one. */
 export const decisionRecords = async ({ environment }: Fleet): Promise<string> => {
@@ -29,7 +29,7 @@ export const decisionRecords = async ({ environment }: Fleet): Promise<string> =
       return Promise.resolve();
     },
   });
-  await becomes('all decision records are read', () => Promise.resolve(left.size === 0));
+  await waitUntil(() => left.size === 0, 'all decision records are read');
   await consumer.disconnect();
   return records.join('\n');
 };

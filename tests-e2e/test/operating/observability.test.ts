@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { becomes } from '../fleet/becomes';
+import { waitUntil } from '@decision/local-stack';
 import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from '../fleet/fleet-under-test';
 
 /* Dashboards and alerts query series that processes really export: a slightly wrong name would leave a panel empty for ever. */
@@ -49,10 +49,10 @@ beforeAll(async () => {
   await fleet.call('POST', '/api/v1/solve/there-is-none', parcel);
   await fleet.call('POST', '/api/v1/contexts/orders/o-1', { total: 12, country: 'DE', customer_id: 'c-1' });
   await fleet.call('POST', '/api/v1/flows/order-pricing', { items: [{ sku: 'a', quantity: 1, unit_price: 2 }] });
-  await becomes('decisions are stored', async () => {
+  await waitUntil(async () => {
     const { body } = await fleet.call('GET', '/api/v1/decisions/query?rules=shipping-price');
     return (body as { readonly data: readonly unknown[] }).data.length > 0; // our own answer
-  });
+  }, 'decisions are stored');
   for (const { url } of fleet.fleet.processes) note(await (await fetch(`${url}/metrics`)).text());
 }, 360_000);
 afterAll(async () => {

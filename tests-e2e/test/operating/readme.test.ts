@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { waitUntil } from '@decision/local-stack';
 import { repositoryRoot } from '../fleet/fleet-under-test';
-import { becomes } from '../fleet/becomes';
 import { enterExampleWorkspace, type SharedFleet } from '../fleet/shared-fleet';
 
 let fleet: SharedFleet;
@@ -50,7 +50,7 @@ it('one call finds the decision of the README again, seconds after it was made',
   const search = encodeURIComponent('request.destination.country = DE');
   const query = `/api/v1/decisions/query?search=${search}&limit=1`;
   const found = async () => (await fleet.call('GET', query)).body as { readonly data?: readonly object[] };
-  await becomes('the decision is stored', async () => (await found()).data?.length === 1);
+  await waitUntil(async () => (await found()).data?.length === 1, 'the decision is stored');
   expect(await found()).toMatchObject({
     data: [{ name: expect.any(String) as string, status: 200, request: { destination: { country: 'DE' } } }],
   });

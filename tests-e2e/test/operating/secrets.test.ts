@@ -2,8 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { testStack } from '@decision/local-stack';
-import { becomes } from '../fleet/becomes';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { cacheContents, databaseContents, decisionRecords, metricsOfAll } from './contents';
 import { type Answer, type FleetUnderTest, SOLVING, startFleetUnderTest } from '../fleet/fleet-under-test';
 
@@ -320,8 +319,9 @@ it('keeps secrets of a vault out of answers, explanations, decision records, log
   expect(used).toMatch(new RegExp(`"authorization":"Bearer t-${ofToken}`));
   expect(used).toMatch(new RegExp(`<(\\w+:)?token>t-${ofToken}`));
   const places: Record<string, string> = {};
-  await becomes('the last decision is recorded', async () =>
-    (await decisionRecords(service.fleet)).includes(`soap-fault-${suffix}-strict`),
+  await waitUntil(
+    async () => (await decisionRecords(service.fleet)).includes(`soap-fault-${suffix}-strict`),
+    'the last decision is recorded',
   );
   places['decision records'] = await decisionRecords(service.fleet);
   places['cache'] = await cacheContents(service.fleet);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { becomes } from '../fleet/becomes';
 import { type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from '../fleet/fleet-under-test';
 import { type CollectedSpan, type SpanCollector, startSpanCollector } from './span-collector';
 import { execFileSync } from 'node:child_process';
+import { waitUntil } from '@decision/local-stack';
 
 let collector: SpanCollector;
 let fleet: FleetUnderTest;
@@ -53,11 +53,11 @@ it('a solve is one trace below its caller: gateway, broker, worker, database and
   const { status, headers } = await fleet.call('POST', '/api/v1/solve/shipping-price', PARCEL, caller.headers);
   expect(status).toBe(200);
   expect(headers.get('x-trace-id')).toBe(caller.traceId);
-  await becomes('both processes have exported their spans', () =>
-    Promise.resolve(
+  await waitUntil(
+    () =>
       find(spansOf(caller.traceId), 'hps-gateway', /^POST /) !== undefined &&
-        find(spansOf(caller.traceId), 'solve-worker', 'handle solve') !== undefined,
-    ),
+      find(spansOf(caller.traceId), 'solve-worker', 'handle solve') !== undefined,
+    'both processes have exported their spans',
   );
   const spans = spansOf(caller.traceId);
   const gateway = find(spans, 'hps-gateway', 'POST /api/v1/solve/{slug}');
@@ -85,11 +85,11 @@ it('facts of a context, the rules that they trigger and what is written are one 
   const facts = { total: 12, country: 'DE', customer_id: 'c-traced' };
   const { status } = await fleet.call('POST', '/api/v1/contexts/orders/o-traced', facts, caller.headers);
   expect(status).toBe(200);
-  await becomes('both processes have exported their spans', () =>
-    Promise.resolve(
+  await waitUntil(
+    () =>
       find(spansOf(caller.traceId), 'contexts-api', /^POST /) !== undefined &&
-        find(spansOf(caller.traceId), 'solve-worker', 'handle settle') !== undefined,
-    ),
+      find(spansOf(caller.traceId), 'solve-worker', 'handle settle') !== undefined,
+    'both processes have exported their spans',
   );
   const spans = spansOf(caller.traceId);
   const submission = find(spans, 'contexts-api', /^POST /);
@@ -110,8 +110,9 @@ it('a trace that its caller does not record, and one that begins here beyond the
   expect(own).toMatch(/^[0-9a-f]{32}$/);
   const last = newCaller('01');
   await fleet.call('POST', '/api/v1/solve/shipping-price', PARCEL, last.headers);
-  await becomes('a later trace is there', () =>
-    Promise.resolve(find(spansOf(last.traceId), 'solve-worker', 'handle solve') !== undefined),
+  await waitUntil(
+    () => find(spansOf(last.traceId), 'solve-worker', 'handle solve') !== undefined,
+    'a later trace is there',
   );
   expect([...spansOf(caller.traceId), ...spansOf(own)]).toEqual([]);
   expect(new Set(collector.spans.map(({ name }) => name))).not.toContain('GET /health');

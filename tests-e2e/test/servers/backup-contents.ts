@@ -1,4 +1,4 @@
-import { becomes } from '../fleet/becomes';
+import { waitUntil } from '@decision/local-stack';
 import { type Answer, call, type FleetUnderTest } from '../fleet/fleet-under-test';
 
 const PARCEL = { destination: { country: 'DE' }, weight: 2.4, express: false };
@@ -82,7 +82,7 @@ export const fillForBackup = async (service: FleetUnderTest): Promise<BackupCont
   };
 
   const isLogged = (execution: string): Promise<void> =>
-    becomes('the decision is in the log', async () => (await decisionsOf(execution)) === 1);
+    waitUntil(async () => (await decisionsOf(execution)) === 1, 'the decision is in the log');
 
   const solver = await makeKey('Solves before the backup');
   await publishPrice(1);

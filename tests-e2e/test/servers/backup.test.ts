@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { consumerGroupName, type ServiceName, topicName } from '@decision/contracts';
 import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
-import { type RunningStack, stackLocations, startStack } from '@decision/local-stack';
+import { type RunningStack, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import { Kafka, logLevel } from 'kafkajs';
 import { Client } from 'pg';
 import { createClient } from 'redis';
 import { type BackupContents, fillForBackup, type MadeKey } from './backup-contents';
-import { becomes } from '../fleet/becomes';
 import {
   type FleetUnderTest,
   repositoryRoot,
@@ -95,7 +94,7 @@ const readiness = (): Promise<readonly number[]> =>
   );
 
 const readyBecomes = (status: 200 | 503): Promise<void> =>
-  becomes(`/ready is ${status}`, async () => (await readiness()).every((found) => found === status));
+  waitUntil(async () => (await readiness()).every((found) => found === status), `/ready is ${status}`);
 
 /** Empties the cache and ends every process; each is replaced. */
 const forgetEverything = async (): Promise<void> => {
@@ -107,7 +106,7 @@ const forgetEverything = async (): Promise<void> => {
   const before = processes.map((process) => process.pid());
   for (const pid of before) if (pid !== undefined) process.kill(pid, 'SIGTERM');
   const isAnother = (one: ServiceProcess): boolean => ![undefined, ...before].includes(one.pid());
-  await becomes('every process is another', () => Promise.resolve(processes.every(isAnother)));
+  await waitUntil(() => processes.every(isAnother), 'every process is another');
   await service.fleet.ready(120 * SECONDS);
 };
 
@@ -247,7 +246,7 @@ if (typeof clients === 'string') process.stderr.write(`${title}\n`);
     expect(await contents.priceOf(2)).toBe(404);
     await contents.publishPrice(3);
     // The absence of the version is cached for a second.
-    await becomes('the version is there', async () => (await contents.priceOf(2)) !== 404);
+    await waitUntil(async () => (await contents.priceOf(2)) !== 404, 'the version is there');
     expect(await contents.priceOf(2)).toBe(3);
   });
 

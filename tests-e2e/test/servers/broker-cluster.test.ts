@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type RunningCluster, startBrokerCluster } from '@decision/local-stack';
+import { type RunningCluster, startBrokerCluster, waitUntil } from '@decision/local-stack';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
-import { becomes } from '../fleet/becomes';
 import {
   type Answer,
   type FleetUnderTest,
@@ -88,9 +87,7 @@ class Load {
   /** Waits until each kind of request has enough answers to notice the loss of one. */
   async isLong(): Promise<void> {
     const count = (wanted: Kind): number => this.acknowledged.filter(({ kind }) => kind === wanted).length;
-    await becomes('many requests are answered', () =>
-      Promise.resolve(count('solve') > 100 && count('submission') > 50),
-    );
+    await waitUntil(() => count('solve') > 100 && count('submission') > 50, 'many requests are answered');
   }
 
   /** Answers of workers since a moment. */
@@ -136,10 +133,9 @@ const KINDS = ['solve', 'submission'] as const;
 /** Watches both kinds of requests around a fault, until they are answered again. */
 const expectRecovery = async (load: Load, since: number): Promise<void> => {
   await pause(WATCH_MS);
-  const end = performance.now() + RECOVERS_WITHIN_MS;
   const isAnswered = (kind: Kind): boolean =>
     load.evaluated(performance.now() - ANSWERED_MS).some((one) => one.kind === kind);
-  while (!KINDS.every(isAnswered) && performance.now() < end) await pause(50);
+  await waitUntil(() => KINDS.every(isAnswered), 'both kinds are answered', RECOVERS_WITHIN_MS);
   expectNoLongGap(load, since);
 };
 
@@ -178,21 +174,18 @@ const moveLeaders = async (): Promise<void> => {
       );
     });
   };
-  for (const end = Date.now() + 30 * SECONDS; !(await moved()); await pause(100))
-    if (Date.now() > end) throw new Error('The leaders did not move.');
+  await waitUntil(moved, 'the leaders have moved');
   await place((leader, replicas) => [...without(leader, replicas), leader]);
 };
 
 /** Waits until all copies of every partition are in sync. */
-const allInSync = async (): Promise<void> => {
-  for (const end = Date.now() + 60 * SECONDS; ; await pause(200)) {
+const allInSync = (): Promise<void> =>
+  waitUntil(async () => {
     const { topics } = await admin
       .fetchTopicMetadata({ topics: [...topicNames()] })
       .catch(() => ({ topics: [{ partitions: [{ isr: [] as number[] }] }] }));
-    if (topics.every(({ partitions }) => partitions.every(({ isr }) => isr.length === 3))) return;
-    if (Date.now() > end) throw new Error('Not all copies came back.');
-  }
-};
+    return topics.every(({ partitions }) => partitions.every(({ isr }) => isr.length === 3));
+  }, 'all copies are back');
 
 /** Number of records of each solve in the decision log, by its note. */
 const recorded = async (): Promise<ReadonlyMap<string, number>> => {

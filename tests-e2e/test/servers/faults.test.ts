@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningStack, startStack, stackLocations } from '@decision/local-stack';
+import { type RunningStack, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import {
   type Answer,
   call,
@@ -72,14 +72,6 @@ const recovers = async (): Promise<void> => {
   );
 };
 
-const becomesTrue = async (condition: () => Promise<boolean>): Promise<void> => {
-  const end = Date.now() + 60 * SECONDS;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error('It did not come true within a minute.');
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-};
-
 const control = (server: 'database' | 'cache' | 'broker') => {
   const found = stack.controls[server];
   if (found === undefined) throw new Error(`There is no control of the ${server}.`);
@@ -98,7 +90,7 @@ it(
     });
     expect(await service.call('GET', '/health')).toMatchObject({ status: 200, body: { redis: false } });
     await control('cache').start();
-    await becomesTrue(async () => ((await service.call('GET', '/health')).body as { redis: boolean }).redis);
+    await waitUntil(async () => ((await service.call('GET', '/health')).body as { redis: boolean }).redis);
   },
   180 * SECONDS,
 );
@@ -160,7 +152,7 @@ it(
       body: { code: 'database_unavailable' },
     });
     await control('database').start();
-    await becomesTrue(async () => (await service.call('GET', '/api/v1/admin/rules/list')).status === 200);
+    await waitUntil(async () => (await service.call('GET', '/api/v1/admin/rules/list')).status === 200);
   },
   180 * SECONDS,
 );

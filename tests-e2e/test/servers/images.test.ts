@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ServiceName } from '@decision/contracts';
-import { freePort } from '@decision/local-stack';
-import { becomes } from '../fleet/becomes';
+import { freePort, waitUntil } from '@decision/local-stack';
 import { type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from '../fleet/fleet-under-test';
 import { get } from '../fleet/further-gateway';
 
@@ -81,10 +80,10 @@ const start = async (service: ServiceName, directory: string): Promise<string> =
   for (const output of [child.stdout, child.stderr])
     output?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   const url = `http://127.0.0.1:${port}`;
-  await becomes(`${service} is ready: ${printed}`, async () => {
+  await waitUntil(async () => {
     if (child.exitCode !== null) throw new Error(`${service} ended: ${printed}`);
     return (await get(`${url}/ready`))?.status === 200;
-  });
+  }, `${service} is ready: ${printed}`);
   return url;
 };
 

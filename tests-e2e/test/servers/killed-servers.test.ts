@@ -1,9 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningStack, stackLocations, startStack } from '@decision/local-stack';
+import { type RunningStack, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from '../fleet/fleet-under-test';
-import { becomes } from '../fleet/further-gateway';
 import { Connections, makeRequest, nonceRule, type Random, randomFrom, VERSIONS } from '../fleet/nonce-requests';
 
 /*
@@ -160,7 +159,7 @@ it(
       processes()
         .map(({ name }) => name)
         .sort();
-    await becomes('everything runs again', () => Promise.resolve(runningNames().length === EVERYTHING.length));
+    await waitUntil(() => runningNames().length === EVERYTHING.length, 'everything runs again');
     expect(runningNames()).toEqual(EVERYTHING);
   },
   KILLS * BETWEEN_KILLS_MS + 180 * SECONDS,

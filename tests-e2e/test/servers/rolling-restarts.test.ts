@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { type ServiceProcess } from '@decision/launcher';
+import { waitUntil } from '@decision/local-stack';
 import { type FleetUnderTest, startFleetUnderTest } from '../fleet/fleet-under-test';
-import { becomes, get } from '../fleet/further-gateway';
+import { get } from '../fleet/further-gateway';
 
 /* Two processes of each service, restarted one after the other. */
 
@@ -102,7 +103,7 @@ const restart = async (service: ServiceProcess): Promise<void> => {
     if (service.pid() === pid || service.pid() === undefined) return false;
     return (await get(`${service.url}/ready`))?.status === 200;
   };
-  await becomes(`${service.name} has been restarted`, isBack, RESTART_MS);
+  await waitUntil(isBack, `${service.name} has been restarted`, RESTART_MS);
 };
 
 it.each([0, 1])(
@@ -111,7 +112,7 @@ it.each([0, 1])(
     // Each process of a service gets one of two consecutive requests.
     const long = [sendBulk(), sendBulk(), sendBatch(), sendBatch()];
     const load = putLoadOnIt();
-    await becomes('requests are under way', () => Promise.resolve(load.answered() >= 50));
+    await waitUntil(() => load.answered() >= 50, 'requests are under way');
     await Promise.all(SERVICES.map((name) => restart(processOf(name, index))));
     const answers = await Promise.all(long);
     await load.stop();

@@ -1,7 +1,6 @@
 import { type Fleet, type FleetOptions, prepareServers, seedExamples, startFleet } from '@decision/launcher';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { createDatabase, dropDatabase } from '@decision/persistence';
-import { becomes } from '../fleet/becomes';
 import { type Call, callWith, repositoryRoot } from '../fleet/fleet-under-test';
 import { buildRelease, findPreviousRelease } from './previous-release';
 
@@ -32,10 +31,10 @@ const askEverything = async (call: Call, run: string): Promise<void> => {
   const user = { email: `${run}@example.com`, password: 'correct horse battery staple', role: 'developer' };
   expect(await call('POST', '/api/v1/admin/users/create', user)).toMatchObject({ status: 201 });
   const { cascaded } = submitted.body as { readonly cascaded: readonly { readonly execution_id: string }[] }; // checked above
-  await becomes('the decision about the order is on record', async () => {
+  await waitUntil(async () => {
     const found = await call('GET', `/api/v1/decisions/query?search=${cascaded[0]?.execution_id}`);
     return found.status === 200 && (found.body as { readonly data: readonly unknown[] }).data.length === 1; // our own answer
-  });
+  }, 'the decision about the order is on record');
 };
 
 const title =

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningStack, startStack, stackLocations } from '@decision/local-stack';
+import { type RunningStack, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import { createClient } from 'redis';
 import { clockAheadEnvironment, putClockAhead } from '../fleet/clock-ahead';
 import { type FleetUnderTest, repositoryRoot, SOLVING, startFleetUnderTest } from '../fleet/fleet-under-test';
-import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } from '../fleet/further-gateway';
+import { becomesReady, type FurtherGateway, get, startFurtherGateway } from '../fleet/further-gateway';
 
 /** This file has its own cache: it is paused, flushed, filled with rubbish and kept from publishing. */
 const SECONDS = 1_000;
@@ -98,7 +98,7 @@ it(
     await redis.flushAll();
     const gateway = await start();
     expect(await solveAt(gateway.url)).toEqual(RIGHT);
-    await becomes('entries are shared again', async () => (await redis.dbSize()) > 0);
+    await waitUntil(async () => (await redis.dbSize()) > 0, 'entries are shared again');
   },
   180 * SECONDS,
 );
@@ -108,16 +108,16 @@ it(
   async () => {
     expect(await solveAt((await start()).url)).toEqual(RIGHT);
     const sound = async (): Promise<number> => (await redis.keys('*')).length;
-    await becomes('there are entries', async () => (await sound()) >= 2);
+    await waitUntil(async () => (await sound()) >= 2, 'there are entries');
     const keys = await redis.keys('*');
     const rubbish = ['', 'null', '{"admin":true}', 'c1 0 {"version_id":"../../x","role":"admin"}'];
     for (const [index, key] of keys.entries()) await redis.set(key, rubbish[index % rubbish.length] ?? '');
     const gateway = await start();
     expect(await solveAt(gateway.url)).toEqual(RIGHT);
-    await becomes('what was read has been replaced', async () => {
+    await waitUntil(async () => {
       const values = await Promise.all((await redis.keys('*')).map((key) => redis.get(key)));
       return values.filter((value) => value !== null && !rubbish.includes(value)).length >= 2;
-    });
+    }, 'what was read has been replaced');
   },
   180 * SECONDS,
 );
@@ -126,7 +126,7 @@ it(
   'that hangs is waited for briefly, then the database answers',
   async () => {
     const gateway = await start();
-    await becomes('it has its cache', async () => (await get(`${gateway.url}/health`))?.body['redis'] === true);
+    await waitUntil(async () => (await get(`${gateway.url}/health`))?.body['redis'] === true, 'it has its cache');
     stack.controls.cache?.pause();
     try {
       // This process has cached neither key nor pointer: two reads that wait 100 ms each.
@@ -137,7 +137,7 @@ it(
     } finally {
       stack.controls.cache?.resume();
     }
-    await becomes('it has its cache again', async () => (await get(`${gateway.url}/health`))?.body['redis'] === true);
+    await waitUntil(async () => (await get(`${gateway.url}/health`))?.body['redis'] === true, 'it has its cache again');
   },
   180 * SECONDS,
 );
@@ -171,10 +171,10 @@ it(
       // After 15 seconds and 60; the tests of the cache check the bounds themselves, with a clock of their own.
       putClockAhead(gateway);
       const live = async () => (await solveAt(gateway.url, { slug: 'cutover' })).price === 2;
-      await becomes('the new version is live', live);
+      await waitUntil(live, 'the new version is live');
       const dead = async () => (await solveAt(gateway.url, { slug: 'cutover', key })).status === 401;
       for (let step = 1; step < STEPS_OF_A_KEY && !(await dead()); step += 1) putClockAhead(gateway);
-      await becomes('the key is dead', dead, 120 * SECONDS);
+      await waitUntil(dead, 'the key is dead', 120 * SECONDS);
     } finally {
       await redis.sendCommand(['ACL', 'SETUSER', 'default', '+publish']);
     }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { waitUntil } from '@decision/local-stack';
 import { type FleetUnderTest, SOLVING, startFleetUnderTest } from '../fleet/fleet-under-test';
-import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } from '../fleet/further-gateway';
+import { becomesReady, type FurtherGateway, get, startFurtherGateway } from '../fleet/further-gateway';
 
 const SECONDS = 1_000;
 const STOP_MS = 10 * SECONDS;
@@ -115,10 +116,10 @@ const partitionsOf = async (url: string): Promise<number> =>
   ((await get(`${url}/health`))?.body['broker'] as { partitions?: number } | undefined)?.partitions ?? 0;
 
 const share = (urls: readonly string[]): Promise<void> =>
-  becomes('the gateways share all partitions', async () => {
+  waitUntil(async () => {
     const shares = await Promise.all(urls.map(partitionsOf));
     return Math.min(...shares) > 0 && shares.reduce((sum, count) => sum + count, 0) === PARTITIONS;
-  });
+  }, 'the gateways share all partitions');
 
 /** Takes a gateway out as a load balancer does: it gets no new requests, and answers the sent ones while it stops. */
 const takeOut = async (gateway: FurtherGateway, load: Load): Promise<void> => {
@@ -150,7 +151,7 @@ it(
     for (const [index, gateway] of newcomers.entries()) await takeOut(gateway, loads[index] ?? firstLoad);
     await share([first.url]);
     const before = firstLoad.answered();
-    await becomes('the first goes on', () => Promise.resolve(firstLoad.answered() > before + 50));
+    await waitUntil(() => firstLoad.answered() > before + 50, 'the first goes on');
     await firstLoad.stop();
     expect(firstLoad.faults).toEqual([]);
   },
@@ -169,7 +170,7 @@ it(
       await becomesReady(successor);
       if (round < 2) next = start();
       const successorLoad = putLoadOn(successor.url);
-      await becomes('both are at work', () => Promise.resolve(load.answered() > 20 && successorLoad.answered() > 20));
+      await waitUntil(() => load.answered() > 20 && successorLoad.answered() > 20, 'both are at work');
       await takeOut(stayer, load);
       [stayer, load] = [successor, successorLoad];
     }
@@ -188,13 +189,11 @@ it(
     await share([stayer.url, mortal.url]);
     const before = mortal.pid();
     process.kill(before ?? 0, 'SIGKILL');
-    await becomes('it has been started again', () =>
-      Promise.resolve(mortal.pid() !== undefined && mortal.pid() !== before),
-    );
+    await waitUntil(() => mortal.pid() !== undefined && mortal.pid() !== before, 'it has been started again');
     await becomesReady(mortal);
     await share([stayer.url, mortal.url]);
     const answered = load.answered();
-    await becomes('the other goes on', () => Promise.resolve(load.answered() > answered + 50));
+    await waitUntil(() => load.answered() > answered + 50, 'the other goes on');
     await load.stop();
     expect(load.faults).toEqual([]);
     await mortal.stop(STOP_MS);
@@ -207,8 +206,9 @@ it(
   async () => {
     const gateway = await start({ MAX_WORKERS: '64' });
     const sentence = /solution-response" has 16 partitions, 64 are expected/;
-    await becomes('it says why', async () =>
-      sentence.test(String((await get(`${gateway.url}/ready`))?.body['reason'])),
+    await waitUntil(
+      async () => sentence.test(String((await get(`${gateway.url}/ready`))?.body['reason'])),
+      'it says why',
     );
     expect(await get(`${gateway.url}/ready`)).toMatchObject({ status: 503, body: { ready: false } });
     const answer = await solve(gateway.url, 1);
@@ -216,8 +216,9 @@ it(
     expect(answer.text).toMatch(/too_few_reply_partitions/);
     expect(answer.text).toMatch(/has 16 partitions, 64 are expected/);
     expect(await get(`${gateway.url}/health`)).toMatchObject({ status: 200, body: { broker: { ready: false } } });
-    await becomes('it is in the log', () =>
-      Promise.resolve(gateway.lines.some((line) => line.includes('has 16 partitions, 64 are expected'))),
+    await waitUntil(
+      () => gateway.lines.some((line) => line.includes('has 16 partitions, 64 are expected')),
+      'it is in the log',
     );
     await gateway.stop(STOP_MS);
   },
@@ -228,8 +229,8 @@ it(
   'without a broker answer every solve with 503, and their health with exactly its body',
   async () => {
     const gateway = await start({ MQ_BROKERS: '' });
-    await becomes('it answers', async () => (await get(`${gateway.url}/health`)) !== undefined);
-    await becomes('it has its cache', async () => (await get(`${gateway.url}/health`))?.body['redis'] === true);
+    await waitUntil(async () => (await get(`${gateway.url}/health`)) !== undefined, 'it answers');
+    await waitUntil(async () => (await get(`${gateway.url}/health`))?.body['redis'] === true, 'it has its cache');
     expect(await get(`${gateway.url}/health`)).toEqual({
       status: 200,
       body: {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { testStack } from '@decision/local-stack';
-import { becomes } from '../fleet/becomes';
+import { testStack, waitUntil } from '@decision/local-stack';
 import {
   type Call,
   type FleetUnderTest,
@@ -64,11 +63,11 @@ it('an input of nearly the largest size is solved and put on record whole, and a
   expect(await call('POST', '/api/v1/solve/shipping-price', large)).toMatchObject({ status: 200 });
   expect(await call('POST', '/api/v1/bulk-solve/shipping-price', [large])).toMatchObject({ status: 200 });
   let body: unknown;
-  await becomes('both are on record', async () => {
+  await waitUntil(async () => {
     ({ body } = await call('GET', '/api/v1/decisions/query?rules=shipping-price&limit=2'));
     const { data } = body as { readonly data: readonly { readonly request: unknown }[] }; // our own answer
     return data.length === 2 && data.every(({ request }) => JSON.stringify(request).includes(large.note));
-  });
+  }, 'both are on record');
   expect(await call('POST', '/api/v1/bulk-solve/shipping-price', [parcel(100), parcel(900_000)])).toMatchObject({
     status: 413,
     body: { limit_bytes: 900_000 },

@@ -1,4 +1,5 @@
 import { ServiceError, topics } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import {
   type DescribedTopic,
   type TopicProblem,
@@ -125,13 +126,9 @@ describe('watchTopics', () => {
     return { looked: () => looked };
   };
 
-  const until = async (condition: () => boolean): Promise<void> => {
-    while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
-  };
-
   it('looks once if all fits, and says nothing', async () => {
     const { looked } = watching([]);
-    await until(() => watch.problems() !== undefined);
+    await waitUntil(() => watch.problems() !== undefined);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect([looked(), watch.problems(), lines]).toEqual([1, [], []]);
   });
@@ -139,14 +136,14 @@ describe('watchTopics', () => {
   it('says each problem once, a new one when it comes, and that all fits in the end', async () => {
     const [a, b] = [problem('A.'), problem('B.')];
     watching([a], [a], [a, b], []);
-    await until(() => watch.problems()?.length === 0);
+    await waitUntil(() => watch.problems()?.length === 0);
     expect(lines).toEqual(['error: A.', 'error: B.', 'info: The topics fit now.']);
   });
 
   it('goes on asking a broker that does not answer, and says so once', async () => {
     const away = new ServiceError('broker_unavailable', 'The broker is away.');
     const { looked } = watching(away, away, away, [problem('A.')]);
-    await until(() => watch.problems() !== undefined);
+    await waitUntil(() => watch.problems() !== undefined);
     expect(lines).toEqual(['warn: The topics could not be checked yet', 'error: A.']);
     expect(looked()).toBeGreaterThanOrEqual(4);
   });

@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type RunningStack, type ServerControl, type ServerName, type StackProgress, startStack } from '../../src';
 import { descendantsOf } from '../../src/process/process-table';
+import { waitUntil } from '../../src/wait-until';
 import { query } from './postgres-query';
-import { isAlive, until } from '../process-state';
+import { isAlive } from '../process-state';
 import { downloads, removeTemporaryDirectories, temporaryDirectory } from '../temporary-directory';
 import { brokerInterfaces, portOf, redis } from '../wire';
 
@@ -49,10 +50,10 @@ describe('faults', () => {
     await query(stack.databaseUrl, "CREATE TABLE committed (word text); INSERT INTO committed VALUES ('kept')");
     const session = query(stack.databaseUrl, 'SELECT pg_sleep(60)').catch((error: Error) => error);
     const sleeping = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
-    await until('the session runs', async () => (await query(stack.databaseUrl, sleeping)).length > 0);
+    await waitUntil(async () => (await query(stack.databaseUrl, sleeping)).length > 0, 'the session runs');
     const processes = [pidOf('database'), ...descendantsOf(pidOf('database'))];
     await control('database').kill();
-    await until('all of its processes are gone', () => !processes.some(isAlive));
+    await waitUntil(() => !processes.some(isAlive), 'all of its processes are gone');
     expect(await session).toBeInstanceOf(Error);
     await control('database').start();
     expect(await query(stack.databaseUrl, 'SELECT word FROM committed')).toEqual([['kept']]);
@@ -63,12 +64,12 @@ describe('faults', () => {
     const session = query(stack.databaseUrl, work).catch((error: Error) => error);
     const working = `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query = '${work}'`;
     let pid = 0;
-    await until('the session works', async () => {
+    await waitUntil(async () => {
       pid = Number((await query(stack.databaseUrl, working))[0]?.[0] ?? 0);
       return pid !== 0;
-    });
+    }, 'the session works');
     process.kill(pidOf('database'), 'SIGKILL');
-    await until('its end is noticed', () => control('database').pid() === undefined);
+    await waitUntil(() => control('database').pid() === undefined, 'its end is noticed');
     expect(isAlive(pid)).toBe(true);
     await control('database').start();
     expect(isAlive(pid)).toBe(false);
@@ -92,7 +93,7 @@ describe('faults', () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(answered).toBe(false);
     control('database').resume();
-    await until('the session answers', () => answered);
+    await waitUntil(() => answered, 'the session answers');
     socket.destroy();
   });
 
@@ -116,7 +117,7 @@ describe('faults', () => {
       events.filter(({ server, message }) => server === 'cache' && message.startsWith('ended by itself'));
     expect(told()).toEqual([]);
     process.kill(pid, 'SIGKILL');
-    await until('it is reported', () => told().length > 0);
+    await waitUntil(() => told().length > 0, 'it is reported');
     expect(told()).toEqual([expect.objectContaining({ server: 'cache', step: 'stop' })]);
     expect(told()[0]?.message).toMatch(/\(SIGKILL\); see .*cache\.log$/);
     expect(control('cache').pid()).toBeUndefined();
@@ -130,7 +131,7 @@ describe('faults', () => {
     control('database').pause();
     control('broker').pause();
     await stack.stop();
-    await until('every process is gone', () => !all.some(isAlive));
+    await waitUntil(() => !all.some(isAlive), 'every process is gone');
     await expect(control('cache').start()).rejects.toMatchObject({ code: 'aborted' });
     expect(stack.processes).toEqual([]);
   }, 180_000);

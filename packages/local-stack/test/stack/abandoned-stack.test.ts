@@ -4,8 +4,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startStack } from '../../src';
 import { descendantsOf, sendSignal } from '../../src/process/process-table';
+import { waitUntil } from '../../src/wait-until';
 import { query } from '../servers/postgres-query';
-import { isAlive, until } from '../process-state';
+import { isAlive } from '../process-state';
 import { downloads, removeTemporaryDirectories, temporaryDirectory } from '../temporary-directory';
 import { firstLine, runTypeScript } from '../typescript-program';
 
@@ -63,7 +64,7 @@ describe('a stack whose owner dies', () => {
       expect(pids.length).toBeGreaterThan(2);
       expect(watchdogs).not.toEqual([]);
       await endBy(child, signal);
-      await until('every process is gone', () => ![...pids, ...watchdogs].some(isAlive));
+      await waitUntil(() => ![...pids, ...watchdogs].some(isAlive), 'every process is gone');
       expect(readdirSync(directory).filter((name) => name.startsWith('processes-'))).toEqual([]);
     },
     360_000,
@@ -85,7 +86,7 @@ describe('a stack whose owner dies', () => {
     const directory = temporaryDirectory();
     const { child, pids, watchdogs } = await startElsewhere(directory, 'database');
     for (const pid of [...watchdogs, child.pid ?? 0, ...pids]) sendSignal(pid, 'SIGKILL');
-    await until('every process is gone', () => !pids.some(isAlive));
+    await waitUntil(() => !pids.some(isAlive), 'every process is gone');
     expect(readdirSync(join(directory, 'database'))).toContain('postmaster.pid');
     const stack = await startStack({ directory, downloads, durable: false, servers: ['database'] });
     expect(await query(stack.databaseUrl, 'SELECT 1')).toEqual([['1']]);

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { type RunningStack, type ServerName, type StackProgress, startStack } from '../../src';
 import { brokerAnswers } from '../../src/servers/broker-probe';
 import { SERVER_NAMES } from '../../src/stack-options';
+import { waitUntil } from '../../src/wait-until';
 import { query } from '../servers/postgres-query';
-import { isAlive, until } from '../process-state';
+import { isAlive } from '../process-state';
 import { downloads, removeTemporaryDirectories, temporaryDirectory } from '../temporary-directory';
 import { portOf, redis } from '../wire';
 
@@ -77,9 +78,10 @@ describe('a stack for one user of the machine', () => {
     async (server) => {
       const before = pidOf(server);
       process.kill(before, 'SIGKILL');
-      await until(`the ${server} answers again`, async () => pidOf(server) !== before && (await answers[server]()));
-      await until('it is reported', () =>
-        events.some((event) => event.server === server && event.message === 'ready again'),
+      await waitUntil(async () => pidOf(server) !== before && (await answers[server]()), `the ${server} answers again`);
+      await waitUntil(
+        () => events.some((event) => event.server === server && event.message === 'ready again'),
+        'it is reported',
       );
     },
     180_000,
@@ -89,7 +91,7 @@ describe('a stack for one user of the machine', () => {
     const pids = stack.processes.map(({ pid }) => pid);
     const asked = pidOf('broker');
     process.kill(asked, 'SIGKILL');
-    await until('the broker is gone', () => !isAlive(asked));
+    await waitUntil(() => !isAlive(asked), 'the broker is gone');
     await stack.stop();
     expect(pids.filter(isAlive)).toEqual([]);
     expect(stack.processes).toEqual([]);

@@ -4,8 +4,9 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node
 import { join } from 'node:path';
 import { descendantsOf } from '../../src/process/process-table';
 import type { TestStackAddresses } from '../../src/test-stack';
+import { waitUntil } from '../../src/wait-until';
 import { query } from '../servers/postgres-query';
-import { isAlive, until } from '../process-state';
+import { isAlive } from '../process-state';
 import { removeTemporaryDirectories, temporaryDirectory } from '../temporary-directory';
 import { firstLine, runNode, runTypeScript } from '../typescript-program';
 import { brokerInterfaces, redis } from '../wire';
@@ -43,7 +44,7 @@ describe('the test-stack program', () => {
       const file = join(directory, 'addresses.json');
       const child = runTypeScript(PROGRAM, [file], environmentOf(directory));
       child.stderr?.resume();
-      await until('the address file is there', () => existsSync(file));
+      await waitUntil(() => existsSync(file), 'the address file is there');
       expect(statSync(file).mode & 0o777).toBe(0o600);
       const { databaseUrl, cacheUrl, mqBrokers } = readAddresses(file);
       expect(await query(databaseUrl, 'SHOW fsync')).toEqual([['off']]);
@@ -65,7 +66,7 @@ describe('the test-stack program', () => {
       const directory = temporaryFiles();
       const child = runTypeScript(PROGRAM, [join(directory, 'addresses.json')], environmentOf(directory));
       child.stderr?.resume();
-      await until('a server starts', () => readdirSync(directory).length > 0);
+      await waitUntil(() => readdirSync(directory).length > 0, 'a server starts');
       child.kill('SIGTERM');
       expect(await exitCode(child)).toBe(0);
       expect(readdirSync(directory)).toEqual([]);
@@ -116,7 +117,7 @@ describe('the hooks for jest', () => {
       const processes = descendantsOf(child.pid ?? 0);
       expect(processes.length).toBeGreaterThan(3);
       child.kill('SIGKILL');
-      await until('everything is gone', () => !processes.some(isAlive) && readdirSync(directory).length === 0);
+      await waitUntil(() => !processes.some(isAlive) && readdirSync(directory).length === 0, 'everything is gone');
     },
     START_DEADLINE_MS,
   );

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '@decision/local-stack';
 import {
   admitSignIn,
   applyMapping,
@@ -133,8 +133,7 @@ describe('guesses', () => {
     await begun.opened;
     const late = admit(id);
     const waits = `select 1 from pg_locks where not granted and pid in (select pid from pg_stat_activity where datname = current_database())`; // prettier-ignore
-    const deadline = Date.now() + 30_000;
-    while ((await asOwner(workspace.url, waits)).length === 0 && Date.now() < deadline) await sleep(5);
+    await waitUntil(async () => (await asOwner(workspace.url, waits)).length !== 0);
     gate.open();
     expect(await Promise.all([last, late])).toMatchObject([{ admitted: true }, { admitted: false, failedAttempts: 3 }]);
   });

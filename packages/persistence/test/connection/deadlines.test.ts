@@ -1,3 +1,4 @@
+import { waitUntil } from '@decision/local-stack';
 import { insertAsset, updateAsset } from '../../src';
 import { asOwner } from '../as-owner';
 import { createGate } from './gate';
@@ -186,7 +187,7 @@ describe('deadlines', () => {
       });
       await started.opened;
       await database.close();
-      while ((await sessions('endless')) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      await waitUntil(async () => (await sessions('endless')) <= 0);
       held.open();
       await expect(running).rejects.toMatchObject({ code: 'database_unavailable' });
     });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
+import { waitUntil } from '@decision/local-stack';
 import { type Database, insertAsset, openDatabase } from '../../src';
 import { asOwner } from '../as-owner';
 import { newRule } from '../assets/rule-fixtures';
@@ -134,7 +135,7 @@ describe('lost connections', () => {
         await transaction.raw('select 1');
       });
       await expect(silent).rejects.toMatchObject(unavailable(/in time/));
-      while (proxy.connections() > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      await waitUntil(() => proxy.connections() <= 0);
       proxy.heal();
       await database.ping();
     });

@@ -1,3 +1,4 @@
+import { waitUntil } from '@decision/local-stack';
 import { type Database, openDatabase, together, type Transaction } from '../../src';
 import { startFlightCounter } from '../../src/testing';
 import { openTcpProxy } from './tcp-proxy';
@@ -120,7 +121,7 @@ it('is cut when its pool closes, though the server does not answer what was sent
   proxy.swallow();
   const asked = silenced.lookUp('select 1').catch((error: unknown) => error);
   await silenced.close();
-  while (proxy.connections() > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await waitUntil(() => proxy.connections() <= 0);
   expect(await asked).toMatchObject({ code: 'database_unavailable' });
   await proxy.close();
 }, 10_000);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningStack, type ServerControl, stackLocations, startStack } from '@decision/local-stack';
+import { type RunningStack, type ServerControl, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
 import {
   createDatabase,
@@ -41,8 +41,6 @@ describe('recovery', () => {
     return control;
   };
 
-  const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
-
   const UNAVAILABLE = { code: 'database_unavailable' };
 
   describe('on a server that has not been migrated', () => {
@@ -57,7 +55,7 @@ describe('recovery', () => {
       await rival.query('begin; create role decision_runtime');
       const migrations = Promise.all([...urls, ...urls].map((url) => migrate({ url })));
       const waiting = `select 1 from pg_stat_activity where application_name = 'decision-administration' and wait_event_type = 'Lock'`;
-      while ((await asOwner(stack.databaseUrl, waiting)).length < urls.length) await pause();
+      await waitUntil(async () => (await asOwner(stack.databaseUrl, waiting)).length >= urls.length);
       await rival.query('commit');
       await rival.end();
       expect((await migrations).filter(({ applied }) => applied.length > 0)).toHaveLength(8);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '@decision/local-stack';
 import { createDatabase, dropDatabase, migrate, requireDatabase } from '../../src';
 import { asAdministrator } from '../../src/connection/administrator';
 import { type FreshDatabase, freshDatabase } from '../migrations/fresh-database';
@@ -10,10 +10,6 @@ beforeEach(async () => {
   empty = await freshDatabase('require');
 });
 afterEach(() => empty.drop());
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await sleep(5);
-};
 
 const statement = (url: string, sql: string): Promise<unknown> => asAdministrator(url, (client) => client.query(sql));
 
@@ -26,7 +22,7 @@ describe('requireDatabase', () => {
   it('waits for a schema that has not been migrated, and says once which migrations it waits for', async () => {
     const problems: string[] = [];
     const requiring = requireDatabase(empty.url, { onProblem: (problem) => problems.push(problem) });
-    await until(() => problems.length > 0);
+    await waitUntil(() => problems.length > 0);
     await migrate({ url: empty.url });
     await requiring;
     expect(problems).toEqual([expect.stringMatching(/^The database lacks the migrations 0001.* Run the migrations/)]);
@@ -39,12 +35,12 @@ describe('requireDatabase', () => {
     [late.username, late.password, late.pathname] = [user, 'secret', `/${name}`];
     const problems: string[] = [];
     const requiring = requireDatabase(late.href, { onProblem: (problem) => problems.push(problem) });
-    await until(() => problems.length === 1);
+    await waitUntil(() => problems.length === 1);
     await createDatabase(server.href, name);
     server.pathname = `/${name}`;
     await migrate({ url: server.href });
     await statement(server.href, `create role ${user} login password 'secret'`);
-    await until(() => problems.length === 2);
+    await waitUntil(() => problems.length === 2);
     await statement(server.href, `grant decision_runtime to ${user} with inherit false, set true`);
     await requiring;
     expect(problems).toEqual([

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeSelfSigned, type RunningStack, stackLocations, startStack } from '@decision/local-stack';
+import { makeSelfSigned, type RunningStack, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import { checkDatabase, openDatabase, requireDatabase } from '../../src';
 import { asAdministrator } from '../../src/connection/administrator';
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
   ] as const)
     await statement(`alter system set ${name} = '${value}'`);
   await statement('select pg_reload_conf()');
-  while ((await shown('ssl')) !== 'on') await new Promise((resolve) => setTimeout(resolve, 50));
+  await waitUntil(async () => (await shown('ssl')) === 'on');
 }, 300_000);
 afterAll(async () => {
   await stack.stop();
@@ -121,6 +121,6 @@ it.each<[string, () => Readonly<Record<string, string>>]>([
 it('says that a server speaks no TLS', async () => {
   await statement('alter system set ssl = off');
   await statement('select pg_reload_conf()');
-  while ((await shown('ssl')) !== 'off') await new Promise((resolve) => setTimeout(resolve, 50));
+  await waitUntil(async () => (await shown('ssl')) === 'off');
   await expect(requireDatabase(url(trusting()), { deadlineMs: 0 })).rejects.toThrow('speaks no TLS');
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
 import {
   admitSignIn,
@@ -140,7 +141,7 @@ describe('migrate', () => {
           `select 1 from pg_stat_activity where application_name = 'dying' and wait_event_type = 'Lock'`,
         )
       ).length > 0;
-    while (!(await isWaiting())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitUntil(isWaiting);
     await asOwner(empty.url, `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying'`);
     await failure;
     await blocker.query('rollback');
@@ -298,7 +299,7 @@ describe('checkDatabase', () => {
     });
     // A connection that cannot be prepared is closed, though the pool stays open.
     const sessions = `select 1 from pg_stat_activity where application_name = 'no-grant'`;
-    while ((await asOwner(empty.url, sessions)).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await waitUntil(async () => (await asOwner(empty.url, sessions)).length <= 0);
     await database.close();
     await asOwner(empty.url, grant);
     expect(await checkDatabase(url.href)).toEqual([]);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiKeyRecord, type UserRecord } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import {
   addUsage,
   createApiKey,
@@ -291,8 +291,7 @@ describe('roles', () => {
     ];
     await begun.opened;
     const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`; // prettier-ignore
-    const deadline = Date.now() + 90_000;
-    while ((await asOwner(workspace.url, waits)).length === 0 && Date.now() < deadline) await sleep(5);
+    await waitUntil(async () => (await asOwner(workspace.url, waits)).length !== 0);
     gate.open();
     expect(await Promise.all(ends)).toEqual(order === 'given first' ? ['created', 'in_use'] : ['deleted', 'unknown']);
   });

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { waitUntil } from '@decision/local-stack';
 import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
 import { DISCOUNT, ORDERS } from '../operations/order-contexts';
 
@@ -54,12 +55,6 @@ const openBatch = (context = slug) => {
 };
 const isThere = async (id: string): Promise<boolean> =>
   (await api.call('GET', `/contexts/${slug}/${id}`)).status === 200;
-const until = async (condition: () => Promise<boolean>): Promise<void> => {
-  for (const deadline = Date.now() + 90_000; !(await condition());) {
-    if (Date.now() > deadline) throw new Error('It did not come to be in time.');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-};
 
 it('C95: answers as a list does: positions, counts, one entry for each instance', async () => {
   await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
@@ -166,7 +161,7 @@ it('C95: merges what has arrived while the rest has not', async () => {
     sending.on('error', reject);
   });
   sending.write(linesOf(Array.from({ length: 11 }, (_, index) => order(`o-${index}`))));
-  await until(() => isThere('o-9'));
+  await waitUntil(() => isThere('o-9'));
   expect(await isThere('o-10')).toBe(false);
   sending.end();
   expect((await answered).trimEnd().split('\n')).toHaveLength(12);
@@ -176,7 +171,7 @@ it('C95: merges what has arrived while the rest has not', async () => {
 it('a client that disconnects has merged whole chunks, and no part of an incomplete line', async () => {
   const sending = openBatch();
   sending.write(linesOf(Array.from({ length: 10 }, (_, index) => order(`o-${index}`))) + '{"order_id":"half"}');
-  await until(() => isThere('o-9'));
+  await waitUntil(() => isThere('o-9'));
   sending.destroy();
   expect((await sendForAnswer(linesOf([order('after')]))).status).toBe(200);
   expect(await isThere('half')).toBe(false);
@@ -208,7 +203,7 @@ it('C96: a failure after the first lines is the last line, with what they did no
     });
   });
   sending.write(linesOf(Array.from({ length: 10 }, (_, index) => order(`o-${index}`))));
-  await until(() => Promise.resolve(text.split('\n').length > 10));
+  await waitUntil(() => text.split('\n').length > 10);
   sending.write('x'.repeat(100_001));
   expect(await isWhole).toBe(false);
   const entries = text

@@ -1,3 +1,4 @@
+import { waitUntil } from '@decision/local-stack';
 import { boundDeletes } from '@decision/persistence/testing';
 import { createMetrics } from '@decision/service-kit';
 import { Client } from 'pg';
@@ -151,7 +152,8 @@ it.each(['without restriction', 'restricted to a group'])(
     const first = submit('o-1', { country: 'NL', total: 1 });
     await isBusy;
     const waiting = submit('o-1', { total: 2 }, beside, key);
-    while ((await asOwner(['select 1 from context_tickets where context_id = $1', [orders.id]])).length === 0);
+    const tickets = () => asOwner(['select 1 from context_tickets where context_id = $1', [orders.id]]);
+    await waitUntil(async () => (await tickets()).length > 0);
     expect(await api.call('DELETE', `/admin/contexts/${orders.id}`)).toMatchObject({ status: 200 });
     expect(await waiting).toMatchObject({ status: 404, body: { code: 'context_not_found' } });
     free();

@@ -1,4 +1,5 @@
 import { type FlowUse } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import { findAsset } from '@decision/persistence';
 import {
   type ContextsApiUnderTest,
@@ -265,7 +266,7 @@ describe('operations that wait for each other', () => {
     };
     const beganAt = Date.now();
     const older = submit(orders, 'o-1', { noted: 1 });
-    while (waiting === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitUntil(() => waiting !== 0);
     const younger = await submit(accounts, 'a-1', { noted: 1 });
     const first = await older;
     expect(Date.now() - beganAt).toBeLessThan(8_000);

@@ -1,4 +1,5 @@
 import { type CallFor, FlowFault, type FlowRun } from '@decision/flows';
+import { waitUntil } from '@decision/local-stack';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
@@ -220,7 +221,7 @@ describe('live tests', () => {
     outside.answer = () => opened.then(() => ({ score: 640 }));
     const run = (): Promise<Answer> => call('POST', `/${String(slug)}/tests/run`);
     const first = [run(), run()];
-    while (outside.asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitUntil(() => outside.asked.length >= 2);
     expect(await run()).toMatchObject({ status: 429, body: { code: 'overloaded' } });
     open();
     for (const answer of await Promise.all(first)) expect(answer.body).toMatchObject({ passed: 1 });

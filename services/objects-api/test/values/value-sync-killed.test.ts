@@ -10,7 +10,7 @@ import {
   openDatabase,
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import { generateApiKey } from '@decision/service-kit';
 import { type ObjectsApiProcess, startObjectsApiProcess } from '../objects-api-process';
 
@@ -138,8 +138,7 @@ it('killed within a chunk, half of which it had written, it leaves nothing of th
     );
     const waits = `select 1 from pg_locks where not granted and locktype in ('tuple', 'transactionid')`;
     const isWaiting = async () => (await transaction.raw<{ rows: unknown[] }>(waits)).rows.length > 0;
-    const deadline = Date.now() + 30_000;
-    while (!(await isWaiting()) && Date.now() < deadline) await sleep(5);
+    await waitUntil(isWaiting);
     await service.kill();
     expect(await sent).toBe('cut off');
   });
