@@ -5,6 +5,7 @@ export type {
   DecisionFilters,
   DecisionGroup,
   DecisionItemRecord,
+  DecisionMembers,
   DecisionOrder,
   DecisionPage,
   DecisionPosition,

@@ -1,4 +1,5 @@
 import { type AssetKind } from '@decision/contracts';
+import { type DecisionRecord } from './records';
 import { type Search } from './search/syntax-tree';
 
 /** Filters of decisions; an absent filter lets everything through. All apply to single items. */
@@ -46,36 +47,20 @@ export interface FoundDecision extends DecisionPosition {
   readonly characters: number;
 }
 
-/** One item of a decision. Request, response and trace are JSON values. */
-export interface DecisionItemRecord {
+/** What every reader of a decision is shown as it is stored. */
+export type DecisionMembers = Omit<
+  DecisionRecord,
+  'workspaceId' | 'worker' | 'pathTrace' | 'request' | 'response' | 'isCut' | 'isAltered'
+>;
+
+/** One item of a decision. The context, the instance and the flow are also null if the access does not see them. */
+export interface DecisionItemRecord extends DecisionMembers {
   readonly id: string;
-  readonly decidedAt: string;
-  readonly messageId: string;
-  readonly item: number;
-  readonly isOfList: boolean;
-  readonly assetId: string | null;
-  readonly kind: AssetKind;
-  readonly slug: string;
-  readonly selector: string;
-  readonly versionId: string;
-  /** The context, the instance and the flow are also null if the access does not see them. */
-  readonly contextSlug: string | null;
-  readonly instance: string | null;
-  readonly flowSlug: string | null;
-  readonly keyId: string;
-  readonly requestId: string;
-  readonly traceId: string | null;
-  readonly executionId: string | null;
-  readonly status: number;
-  readonly errorCode: string | null;
-  readonly durationUs: number;
-  readonly matched: readonly number[];
-  /** Null for a rule, if it was not requested, and if it says more than the access may see. */
+  /** A JSON value; null for a rule, if it was not requested, and if it says more than the access may see. */
   readonly pathTrace: unknown;
+  /** A JSON value, as is the response. */
   readonly request: unknown;
   readonly response: unknown;
-  /** Number of requests that it stands for, including its own. */
-  readonly standsFor: number;
   /** Whether something was cut, or replaced because it cannot be stored. */
   readonly isAltered: boolean;
   /** Whether the item itself passes the filters. */

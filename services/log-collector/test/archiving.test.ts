@@ -2,15 +2,15 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import { type Broker, createBroker } from '@decision/broker';
 import { openSignatureCheck } from '@decision/decision-archive';
-import { testStack, waitUntil } from '@decision/local-stack';
+import { waitUntil } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics } from '@decision/service-kit';
 import { startArchiveUpkeep } from '../src/archiving/archive-upkeep';
 import { lookAfterArchive } from '../src/cli/archive';
 import { openArchive } from '../src/archiving/open-archive';
 import { type ArchiveStatus, startArchive } from '../src/archiving/start-archive';
 import { logOf } from './collector-under-test';
+import { type LogsTopic, openLogsTopic } from './logs-topic';
 
 const MIB = 1_048_576;
 const WORKSPACE = randomUUID();
@@ -25,29 +25,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const openBroker = (topicPrefix: string): Broker => {
-  const broker = createBroker({ brokers: testStack().mqBrokers.split(','), clientId: 'archive', topicPrefix }, logger);
-  closing.push(() => broker.close());
-  return broker;
-};
-
-interface Topic {
-  readonly prefix: string;
-  write(...values: readonly unknown[]): Promise<void>;
-}
-const openTopic = async (): Promise<Topic> => {
-  const prefix = `${testStack().uniqueName('archiving')}.`;
-  const broker = openBroker(prefix);
-  await broker.ensureTopics('local', { topics: ['logs'] });
-  const producer = broker.createProducer();
-  await producer.connect();
-  const write = (value: unknown): Promise<void> =>
-    producer.send({
-      ...{ topic: 'logs', partition: undefined, headers: { v: '2' }, deadline: Date.now() + 30_000 },
-      value: Buffer.from(JSON.stringify(value)),
-    });
-  return { prefix, write: async (...values) => void (await Promise.all(values.map(write))) };
-};
+const openTopic = (): Promise<LogsTopic> => openLogsTopic({ label: 'archiving', version: '2', logger, closing });
 
 interface Running {
   readonly metrics: Metrics;
@@ -60,7 +38,7 @@ interface StartOptions {
   readonly bufferBytes?: number;
 }
 const start = async (
-  topic: Topic,
+  topic: LogsTopic,
   { rollMs = 200, rollBytes = 1_048_576, bufferBytes = 16_777_216 }: StartOptions = {},
 ): Promise<Running> => {
   const metrics = createMetrics('test');
@@ -68,7 +46,7 @@ const start = async (
   const opened = await openArchive({ archiveUrl: `file://${join(folder, 'archive')}`, logStore: 'table' });
   if (opened === undefined) throw new Error('It was named.');
   const archive = await startArchive(opened, {
-    ...{ broker: openBroker(topic.prefix), logger, metrics, stopper },
+    ...{ broker: topic.openBroker(), logger, metrics, stopper },
     config: {
       ...{ sessionTimeoutMs: 6_000, heartbeatIntervalMs: 200 },
       ...{ archiveRollBytes: rollBytes, archiveRollMs: rollMs, archiveBufferBytes: bufferBytes },

@@ -1,10 +1,10 @@
-import { type Broker, createBroker, type Producer } from '@decision/broker';
 import { testStack, waitUntil } from '@decision/local-stack';
 import { type Database } from '@decision/persistence';
 import { createLogger, createMetrics, createStopper, type Logger, type Metrics } from '@decision/service-kit';
 import { Kafka, logLevel } from 'kafkajs';
 import { startCollecting } from '../src/collecting/collect';
 import { type CollectorUnderTest, logOf, startCollectorUnderTest } from './collector-under-test';
+import { type LogsTopic, openLogsTopic } from './logs-topic';
 
 const MIB = 1_048_576;
 let collector: CollectorUnderTest;
@@ -15,44 +15,11 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => collector.stop());
 
-interface Topic {
-  readonly prefix: string;
-  readonly producer: Producer;
-  /** Writes one message per value; resolves once the broker has them. */
-  write(...values: readonly unknown[]): Promise<void>;
-}
-const brokers: Broker[] = [];
+const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const broker of brokers.splice(0)) await broker.close();
+  for (const close of closing.splice(0)) await close();
 });
-const openBroker = (topicPrefix: string): Broker => {
-  const broker = createBroker(
-    { brokers: testStack().mqBrokers.split(','), clientId: 'collector', topicPrefix },
-    logger,
-  );
-  brokers.push(broker);
-  return broker;
-};
-const openTopic = async (): Promise<Topic> => {
-  const prefix = `${testStack().uniqueName('collect')}.`;
-  const broker = openBroker(prefix);
-  await broker.ensureTopics('local', { topics: ['logs'] });
-  const producer = broker.createProducer();
-  await producer.connect();
-  const write = (value: unknown): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const bytes = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value));
-      const message = {
-        topic: 'logs',
-        partition: undefined,
-        headers: { v: '1' },
-        value: bytes,
-        deadline: Date.now() + 30_000,
-      } as const;
-      producer.submit(message, (error) => (error === undefined ? resolve() : reject(error)));
-    });
-  return { prefix, producer, write: async (...values) => void (await Promise.all(values.map(write))) };
-};
+const openTopic = (): Promise<LogsTopic> => openLogsTopic({ label: 'collecting', version: '1', logger, closing });
 
 interface Running {
   readonly metrics: Metrics;
@@ -61,11 +28,11 @@ interface Running {
   readonly collectedTo: () => number | undefined;
   stop(drainMs?: number): Promise<void>;
 }
-const start = (topic: Topic, database: Database = collector.database, bufferBytes = 16 * MIB): Running => {
+const start = (topic: LogsTopic, database: Database = collector.database, bufferBytes = 16 * MIB): Running => {
   const metrics = createMetrics('test');
   const stopper = createStopper();
   const collecting = startCollecting({
-    ...{ database, broker: openBroker(topic.prefix), logger, metrics, stopper },
+    ...{ database, broker: topic.openBroker(), logger, metrics, stopper },
     config: {
       ...{ sessionTimeoutMs: 6_000, heartbeatIntervalMs: 200, retentionDays: 30 },
       ...{ collectorBufferBytes: bufferBytes, collectorUpkeepMs: 60_000 },

@@ -4,6 +4,8 @@ import { type Logger } from '@decision/service-kit';
 
 /** A topic of decision logs that no other test uses. */
 export interface LogsTopic {
+  /** Prefix of the names of its topic and consumer groups. */
+  readonly prefix: string;
   readonly producer: Producer;
   /** Opens a client of the topic. */
   openBroker(): Broker;
@@ -23,9 +25,12 @@ interface TopicOptions {
 
 /** Creates a topic of decision logs, and a producer that writes to it. */
 export const openLogsTopic = async ({ label, version, logger, closing }: TopicOptions): Promise<LogsTopic> => {
-  const topicPrefix = `${testStack().uniqueName(label)}.`;
+  const prefix = `${testStack().uniqueName(label)}.`;
   const openBroker = (): Broker => {
-    const broker = createBroker({ brokers: testStack().mqBrokers.split(','), clientId: label, topicPrefix }, logger);
+    const broker = createBroker(
+      { brokers: testStack().mqBrokers.split(','), clientId: label, topicPrefix: prefix },
+      logger,
+    );
     closing.push(() => broker.close());
     return broker;
   };
@@ -38,5 +43,5 @@ export const openLogsTopic = async ({ label, version, logger, closing }: TopicOp
       ...{ topic: 'logs', partition: undefined, headers: { v: version }, deadline: Date.now() + 30_000 },
       value: Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value)),
     });
-  return { producer, openBroker, write: async (...values) => void (await Promise.all(values.map(write))) };
+  return { prefix, producer, openBroker, write: async (...values) => void (await Promise.all(values.map(write))) };
 };

@@ -4,13 +4,13 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { type Broker, createBroker } from '@decision/broker';
 import { testStack, waitUntil } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics } from '@decision/service-kit';
 import { Kafka, logLevel } from 'kafkajs';
 import { openSinks } from '../src/sinks/open-sinks';
 import { type SinkStatus, startSinks } from '../src/sinks/start-sinks';
 import { logOf } from './collector-under-test';
+import { type LogsTopic, openLogsTopic } from './logs-topic';
 
 const WORKSPACE = randomUUID();
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -24,32 +24,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const openBroker = (topicPrefix: string): Broker => {
-  const settings = { brokers: testStack().mqBrokers.split(','), clientId: 'sinks', topicPrefix };
-  const broker = createBroker(settings, logger);
-  closing.push(() => broker.close());
-  return broker;
-};
 const plainKafka = () =>
   new Kafka({ brokers: testStack().mqBrokers.split(','), clientId: 'plain', logLevel: logLevel.NOTHING });
 
-interface Topic {
-  readonly prefix: string;
-  write(...values: readonly unknown[]): Promise<void>;
-}
-const openTopic = async (): Promise<Topic> => {
-  const prefix = `${testStack().uniqueName('sinks')}.`;
-  const broker = openBroker(prefix);
-  await broker.ensureTopics('local', { topics: ['logs'] });
-  const producer = broker.createProducer();
-  await producer.connect();
-  const write = (value: unknown): Promise<void> =>
-    producer.send({
-      ...{ topic: 'logs', partition: undefined, headers: { v: '1' }, deadline: Date.now() + 30_000 },
-      value: Buffer.from(JSON.stringify(value)),
-    });
-  return { prefix, write: async (...values) => void (await Promise.all(values.map(write))) };
-};
+const openTopic = (): Promise<LogsTopic> => openLogsTopic({ label: 'sinks', version: '1', logger, closing });
 
 interface Receiver {
   readonly url: string;
@@ -88,7 +66,7 @@ interface Running {
   status(): readonly SinkStatus[];
   stop(drainMs?: number): Promise<void>;
 }
-const start = async (topic: Topic, sinks: readonly object[], bufferBytes = 16_777_216): Promise<Running> => {
+const start = async (topic: LogsTopic, sinks: readonly object[], bufferBytes = 16_777_216): Promise<Running> => {
   const path = join(folder, 'sinks.json');
   await writeFile(path, JSON.stringify({ sinks }));
   const config = {
@@ -103,7 +81,7 @@ const start = async (topic: Topic, sinks: readonly object[], bufferBytes = 16_77
   const metrics = createMetrics('test');
   const stopper = createStopper();
   const running = startSinks({
-    ...{ sinks: await openSinks(config), broker: openBroker(topic.prefix), config, logger, metrics, stopper },
+    ...{ sinks: await openSinks(config), broker: topic.openBroker(), config, logger, metrics, stopper },
   });
   const stop = (drainMs = 5_000) => stopper.stop(drainMs);
   closing.push(() => stop(0));

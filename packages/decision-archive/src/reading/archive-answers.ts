@@ -22,11 +22,10 @@ import {
   type Source,
   summariseSql,
 } from './archive-sql';
+import { membersOf, type Row, textOrNull, timeOf } from './decision-rows';
 import { type LocalObjects } from './local-objects';
 import { type DecisionObject, objectsOfDay } from './objects-of-day';
 import { type ArchiveQuestion } from './statement';
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** Dependencies for reading an archive. */
 export interface ArchiveReading {
@@ -182,8 +181,6 @@ const takeHours = <T extends { readonly from: number; readonly bytes: number }>(
   return all.splice(0, count);
 };
 
-const timeOf = (ms: unknown): string => new Date(Number(ms)).toISOString();
-const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 const jsonOf = (text: unknown): unknown => (typeof text === 'string' ? JSON.parse(text) : null);
 
 const toFound = (row: Row, sort: DecisionSort): FoundDecision => ({
@@ -194,31 +191,11 @@ const toFound = (row: Row, sort: DecisionSort): FoundDecision => ({
 });
 
 const toItem = (row: Row): DecisionItemRecord => ({
+  ...membersOf(row),
   id: String(row['decision_id']),
-  decidedAt: timeOf(row['at']),
-  messageId: String(row['message_id']),
-  item: Number(row['item']),
-  isOfList: row['of_list'] === true,
-  assetId: textOrNull(row['asset_id']),
-  kind: row['type'] === 'flow' ? 'flow' : 'rule',
-  slug: String(row['name']),
-  selector: String(row['selector']),
-  versionId: String(row['version_id']),
-  contextSlug: textOrNull(row['context']),
-  instance: textOrNull(row['instance']),
-  flowSlug: textOrNull(row['flow']),
-  keyId: String(row['key_id']),
-  requestId: String(row['request_id']),
-  traceId: textOrNull(row['trace_id']),
-  executionId: textOrNull(row['execution_id']),
-  status: Number(row['status']),
-  errorCode: textOrNull(row['error']),
-  durationUs: Number(row['duration_us']),
-  matched: ((row['matched'] ?? []) as readonly unknown[]).map(Number), // a list, by its column type
   pathTrace: jsonOf(row['path_trace']),
   request: jsonOf(row['request']),
   response: jsonOf(row['response']),
-  standsFor: Number(row['stands_for']),
   isAltered: row['altered'] === true || row['cut'] === true,
   passes: row['passes'] === true,
   shownItems: Number(row['items']),

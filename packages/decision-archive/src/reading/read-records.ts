@@ -1,6 +1,7 @@
 import { type DecisionRecord } from '@decision/decision-logs';
 import { type ArchiveReading } from './archive-answers';
 import { recordsSql } from './archive-sql';
+import { membersOf, type Row, textOrNull } from './decision-rows';
 import { type DecisionObject, objectsOfDay } from './objects-of-day';
 
 interface ReadRecordsOptions extends ArchiveReading {
@@ -49,35 +50,13 @@ async function* readHour(
   }
 }
 
-const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-
-const toRecord = (row: Readonly<Record<string, unknown>>): DecisionRecord => ({
-  messageId: String(row['message_id']),
-  item: Number(row['item']),
-  isOfList: row['of_list'] === true,
+const toRecord = (row: Row): DecisionRecord => ({
+  ...membersOf(row),
   workspaceId: String(row['workspace_id']),
-  decidedAt: new Date(Number(row['at'])).toISOString(),
-  kind: row['type'] === 'flow' ? 'flow' : 'rule',
-  assetId: textOrNull(row['asset_id']),
-  slug: String(row['name']),
-  selector: String(row['selector']),
-  versionId: String(row['version_id']),
-  contextSlug: textOrNull(row['context']),
-  instance: textOrNull(row['instance']),
-  flowSlug: textOrNull(row['flow']),
-  keyId: String(row['key_id']),
-  requestId: String(row['request_id']),
-  traceId: textOrNull(row['trace_id']),
-  executionId: textOrNull(row['execution_id']),
-  status: Number(row['status']),
-  errorCode: textOrNull(row['error']),
-  durationUs: Number(row['duration_us']),
-  matched: ((row['matched'] ?? []) as readonly unknown[]).map(Number), // a list, by its column type
   pathTrace: textOrNull(row['path_trace']),
   request: String(row['request']),
   response: String(row['response']),
   worker: String(row['worker']),
-  standsFor: Number(row['stands_for']),
   isCut: row['cut'] === true,
   isAltered: row['altered'] === true,
 });
