@@ -1,10 +1,14 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { cpus, loadavg } from 'node:os';
+import { type ExecutionRecord, packExecutions } from '@decision/contracts';
 import { ensureWorkspace } from '@decision/persistence';
+import { type Pipe, startPipe } from './baselines/start-pipe';
 import { range, timed } from './beside-sql';
 import { growDependents, growHistory, growInstances, growLines, growReaders, growRelated } from './context-growth';
 import {
   discountRule,
   makeColouredOffers,
+  type MadeContext,
   makeContext,
   makeOffers,
   makeReadings,
@@ -14,7 +18,7 @@ import {
   tierRule,
 } from './context-workload';
 import { type Measurement, median, medianOf, summarise } from './measurement';
-import { openRawInstances, type RawInstances } from './raw-instances';
+import { CHUNK, type DecidedInstance, openRawInstances, type RawInstances } from './raw-instances';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
@@ -40,34 +44,82 @@ interface Bench {
   readonly gateway: Send;
   readonly objects: Send;
   readonly raw: RawInstances;
+  readonly pipe: Pick<Pipe, 'url'>;
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
+type Work = () => Promise<unknown>;
+
+/** A batch, the raw statement, and the least that the batch consists of if that is more than the statement. */
+interface Compared {
+  readonly batch: Work;
+  readonly raw: Work;
+  readonly least?: Work;
+}
+
 /** Rows per second of a batch, compared with the raw statement. */
-const compareRows = async (
-  what: string,
-  rows: number,
-  { batch, raw }: { readonly batch: () => Promise<unknown>; readonly raw: () => Promise<unknown> },
-): Promise<void> => {
-  const times: { batch: number[]; raw: number[] } = { batch: [], raw: [] };
+const compareRows = async (what: string, rows: number, compared: Compared): Promise<void> => {
+  const { batch, raw, least } = compared;
+  const times: Record<keyof Compared, number[]> = { batch: [], raw: [], least: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
     await timed(times.raw, raw);
+    if (least !== undefined) await timed(times.least, least);
     await timed(times.batch, batch);
     say(`${what}, round ${round + 1} of ${ROUNDS}`);
   }
   const perSecond = (ms: number): string => ((rows / ms) * 1_000).toFixed(0);
-  const [served, bare] = [median(times.batch), median(times.raw)];
-  print(`| ${what} | ${perSecond(served)} | ${perSecond(bare)} | ${(bare / served).toFixed(2)} |`);
+  const [served, bare, bound] = [median(times.batch), median(times.raw), median(times.least)];
+  const shown = least === undefined ? ' |  ' : `${perSecond(bound)} | ${(bare / bound).toFixed(2)}`;
+  print(`| ${what} | ${perSecond(served)} | ${perSecond(bare)} | ${(bare / served).toFixed(2)} | ${shown} |`);
 };
 
-const measureBatches = async ({ service, contexts, raw }: Bench): Promise<void> => {
+const DECIDED_BY = { effective_version: randomUUID(), input_hash: randomBytes(32).toString('base64url') };
+
+/** The results of two rules, as the database stores them for each instance. */
+const decided = (slug: string, total: number): Omit<DecidedInstance, 'id'> => {
+  const records = ['discount', 'tier'].map((fact): [string, ExecutionRecord] => {
+    const run = { status: 'success' as const, run_count: 1, timestamp: new Date().toISOString() };
+    const wrote = { written_to_context: [fact], owned_facts: [fact], last_success: DECIDED_BY };
+    return [`rule:${slug}-${fact}`, { type: 'rule', slug: `${slug}-${fact}`, ...DECIDED_BY, ...run, ...wrote }];
+  });
+  return {
+    facts: { total, discount: total / 10, tier: 'gold' },
+    executions: packExecutions(Object.fromEntries(records)),
+  };
+};
+
+/**
+ * The least that a batch with rules consists of: the facts of each chunk are stored, go to another process and back through HTTP and Kafka, and
+ * are stored again with what rules have decided. Three chunks at once. Nothing is parsed, checked, evaluated or logged.
+ */
+const writeTwice = async (
+  { raw, pipe }: Bench,
+  context: MadeContext,
+  instances: readonly { readonly id: string; readonly facts: { readonly total: number } }[],
+): Promise<void> => {
+  const chunks = range(Math.ceil(instances.length / CHUNK)).map((n) => instances.slice(n * CHUNK, (n + 1) * CHUNK));
+  const takeChunks = async (): Promise<void> => {
+    for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
+      await raw.upsert(context.id, chunk);
+      await (await fetch(pipe.url, { method: 'POST', body: JSON.stringify(chunk) })).text();
+      const results = chunk.map(({ id, facts }) => ({ ...decided(context.slug, facts.total), id }));
+      await raw.writeBack(context.id, results);
+    }
+  };
+  await Promise.all(range(3).map(takeChunks));
+};
+
+const measureBatches = async (bench: Bench): Promise<void> => {
+  const { service, contexts, raw } = bench;
   const readings = await makeReadings(contexts);
   const baseline = await makeContext(contexts, 'Baseline', []);
   const records = range(RECORDS).map((index) => reading(index, RECORDS / 2));
   const stored = records.map((facts) => ({ id: facts.id, facts }));
   const include = '?include=is_new';
-  print('| batch | rows/s | raw upsert, rows/s | ratio |\n| --- | --- | --- | --- |');
+  print(
+    '| batch | rows/s | raw upsert, rows/s | ratio | two writes and a message, rows/s | its ratio |\n| --- | --- | --- | --- | --- | --- |',
+  );
   await compareRows(`${RECORDS} records over ${RECORDS / 2} instances, nothing to run`, RECORDS, {
     raw: () => raw.upsert(baseline.id, stored),
     batch: () => contexts('POST', `/contexts/batch/${readings.slug}${include}`, records),
@@ -76,12 +128,11 @@ const measureBatches = async ({ service, contexts, raw }: Bench): Promise<void> 
   for (const rule of [discountRule, tierRule]) await service.publish(rule(offers.slug));
   let round = 0;
   const totals = () => range(TRIGGERED).map((index) => ({ id: `offer-${index}`, total: 101 + index + round / 10 }));
+  const toStore = () => totals().map((facts) => ({ id: facts.id, facts }));
+  const twice = await makeContext(contexts, 'Written twice', []);
   await compareRows(`${TRIGGERED} instances, two rules in two rounds`, TRIGGERED, {
-    raw: () =>
-      raw.upsert(
-        baseline.id,
-        totals().map((facts) => ({ id: facts.id, facts })),
-      ),
+    raw: () => raw.upsert(baseline.id, toStore()),
+    least: () => writeTwice(bench, twice, toStore()),
     batch: () => contexts('POST', `/contexts/batch/${offers.slug}${include}`, ((round += 1), totals())),
   });
 };
@@ -176,12 +227,12 @@ const parts = {
 const wanted = process.argv.slice(2);
 
 runBenchmark(
-  async (service, { databaseUrl }) => {
+  async (service, { databaseUrl, mqBrokers }) => {
     const { id } = await ensureWorkspace(databaseUrl, { slug: 'example', name: 'Example workspace' });
     const raw = openRawInstances(databaseUrl, id);
+    const pipe = await startPipe(mqBrokers);
     const bench = {
-      service,
-      raw,
+      ...{ service, raw, pipe },
       contexts: senderTo(service, 'contexts-api'),
       gateway: senderTo(service, 'hps-gateway'),
       objects: senderTo(service, 'objects-api'),
@@ -196,7 +247,7 @@ runBenchmark(
         if (wanted.length === 0 || wanted.includes(name)) await measure(bench);
       }
     } finally {
-      await raw.close();
+      await Promise.all([raw.close(), pipe.stop()]);
     }
   },
   // No collector, as in benchmarks of solving: it would store the decisions of one measurement during the next.

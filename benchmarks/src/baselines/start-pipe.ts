@@ -2,7 +2,7 @@ import { startChild } from '../child';
 import { TOPIC_PREFIX } from '../service-under-test';
 
 /** The way to a worker and back without services: what a service lacks to its rate is what the service costs. */
-interface Pipe {
+export interface Pipe {
   readonly url: string;
   readonly gatewayPid: number;
   readonly workerPid: number;

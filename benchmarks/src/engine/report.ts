@@ -44,14 +44,14 @@ export const rowOf = (result: TableResult): string => {
 };
 
 const PUBLISHED_HEAD = [
-  'table', 'published engine, k/s', 'index / published', 'aim', 'published, traced, k/s', 'explained as text / traced', 'aim',
+  'table', 'published engine, k/s', 'index / published', 'aim', 'published, traced, k/s', 'explained as text / traced', 'joined / traced', 'aim',
 ]; // prettier-ignore
 
 /** By number of rows: how many times the published engine's rate is the aim, plain and explained. */
 const AIMS: Readonly<Record<number, readonly [number, number]>> = { 8: [100, 70], 1_000: [100, 50], 10_000: [40, 20] };
 
 const besidePublished = (result: TableResult): readonly string[] => {
-  const { published, index, explainText, shape } = result;
+  const { published, index, explainText, explainJoined, shape } = result;
   if (published === undefined) return [];
   const { plain, traced } = published;
   const [plainAim, explainedAim] = AIMS[shape.rows] ?? ['', ''];
@@ -63,21 +63,23 @@ const besidePublished = (result: TableResult): readonly string[] => {
       String(plainAim),
       rate(traced),
       ratio(traced.median, explainText.median, 0),
+      ratio(traced.median, explainJoined.median, 0),
       String(explainedAim),
     ]),
   ];
 };
 
-const EXPLANATION_HEAD = ['table', 'evaluation, µs', 'explained, µs', 'in evaluations', 'by JSON.stringify'];
+const EXPLANATION_HEAD = ['table', 'evaluation, µs', 'explained, µs', 'in evaluations', 'joined', 'by JSON.stringify'];
 
-/** Microseconds of an evaluation and of one with its explanation as text, and the ratio of the two. */
+/** Microseconds of an evaluation and of one with its explanation as text, the ratio of the two, and that of the least. */
 const explanationOf = (result: TableResult): string => {
-  const { index, explainText, explainStringify } = result;
+  const { index, explainText, explainJoined, explainStringify } = result;
   return row([
     nameOf(result),
     (index.median * 1_000).toFixed(2),
     (explainText.median * 1_000).toFixed(2),
     ratio(explainText.median, index.median, 1),
+    ratio(explainJoined.median, index.median, 1),
     ratio(explainStringify.median, index.median, 0),
   ]);
 };
