@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { contextSettings, defaultValues } from '@decision/contracts';
-import { insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+import { addContext, addRelationship } from './stored-contexts';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;
@@ -26,29 +25,17 @@ const write = async (values: object, user_groups: string[], key = admin) => {
 };
 
 /** A context with these groups; answers its id and slug. */
-const makeContext = async (userGroups: string[], slug = `context-${randomUUID()}`) => {
-  const id = randomUUID();
-  await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
-    await lockContextWorld(transaction);
-    await insertContext(transaction, {
-      ...defaultValues(contextSettings),
-      ...{ id, slug, name: slug, identityFact: 'id', userGroups, folderId: null },
+const makeContext = (userGroups: string[], slug?: string) =>
+  addContext(
+    { api, workspaceId },
+    {
+      ...{ identityFact: 'id', userGroups, ...(slug === undefined ? {} : { slug }) },
       schema: { base: [{ key: 'id', type: 'string' }, { key: 'total', type: 'number' }], derived: [] }, // prettier-ignore
-    });
-  });
-  return { id, slug };
-};
+    },
+  );
 
-const relate = (from: { id: string; slug: string }, toContextId: string, name: string) =>
-  api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
-    await lockContextWorld(transaction);
-    const parts = { id: randomUUID(), fromContextId: from.id, toContextId, name, description: null } as const;
-    await insertRelationship(
-      transaction,
-      { slug: from.slug, userGroups: [] },
-      { ...parts, type: 'has_many', foreignKeyFact: 'id' },
-    );
-  });
+const relate = (from: Awaited<ReturnType<typeof makeContext>>, toContextId: string, name: string) =>
+  addRelationship({ api, workspaceId }, from, { toContextId, name, foreignKeyFact: 'id' });
 
 const draft = (parts: object = {}) => ({
   name: `rule-${randomUUID()}`,

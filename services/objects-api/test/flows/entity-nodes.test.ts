@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { contextSettings, defaultValues, definitionDefaults } from '@decision/contracts';
-import { deleteContext, insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
+import { deleteContext, lockContextWorld } from '@decision/persistence';
 import { type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
+import { addContext, addRelationship } from '../stored-contexts';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;
@@ -25,36 +25,24 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 /** Accounts with a derived fact, a fact that only rules write, and a relationship; answers slug and id. */
-const makeContext = async (settings: object = {}): Promise<{ readonly slug: string; readonly id: string }> => {
-  const id = randomUUID();
-  const slug = `accounts-${id.slice(0, 8)}`;
-  await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (t) => {
-    await lockContextWorld(t);
-    await insertContext(t, {
-      ...{ ...defaultValues(contextSettings), ...definitionDefaults },
-      ...{ id, slug, name: 'Accounts', identityFact: 'account_id', userGroups: [], folderId: null },
-      schema: {
-        base: [
-          { key: 'account_id', type: 'string' },
-          { key: 'balance', type: 'number' },
-          { key: 'parent_id', type: 'string' },
-          { key: 'level', type: 'string', output_only: true },
-        ],
-        derived: [{ key: 'double', expression: 'balance * 2' }],
-      },
-      ...settings,
-    });
-    await insertRelationship(
-      t,
-      { slug, userGroups: [] },
-      {
-        fromContextId: id,
-        ...{ id: randomUUID(), toContextId: id, name: 'children', type: 'has_many', foreignKeyFact: 'parent_id' },
-        description: null,
-      },
-    );
+const makeContext = async (parts: Partial<Parameters<typeof addContext>[1]> = {}) => {
+  const workspace = { api, workspaceId };
+  const context = await addContext(workspace, {
+    ...{ name: 'Accounts', identityFact: 'account_id' },
+    schema: {
+      base: [
+        { key: 'account_id', type: 'string' },
+        { key: 'balance', type: 'number' },
+        { key: 'parent_id', type: 'string' },
+        { key: 'level', type: 'string', output_only: true },
+      ],
+      derived: [{ key: 'double', expression: 'balance * 2' }],
+    },
+    ...parts,
   });
-  return { slug, id };
+  const children = { toContextId: context.id, name: 'children', foreignKeyFact: 'parent_id' };
+  await addRelationship(workspace, context, children);
+  return context;
 };
 
 const flowOf = (entity: object, inputs: readonly string[] = ['account_id', 'balance']) => ({

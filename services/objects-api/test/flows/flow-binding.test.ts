@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { contextSettings, defaultValues } from '@decision/contracts';
-import { insertContext, lockContextWorld } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
+import { addContext } from '../stored-contexts';
 
 let api: ObjectsApiUnderTest;
 let workspaceId: string;
@@ -20,23 +19,14 @@ beforeEach(async () => {
 
 /** Orders that reject undeclared facts; answers their slug. */
 const makeContext = async (userGroups: string[] = []): Promise<string> => {
-  const id = randomUUID();
-  const made = `orders-${id.slice(0, 8)}`;
-  await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
-    await lockContextWorld(transaction);
-    await insertContext(transaction, {
-      ...defaultValues(contextSettings),
-      ...{ id, slug: made, name: 'Orders', identityFact: 'order_id', userGroups, folderId: null },
-      onSchemaMismatch: 'reject',
-      schema: {
-        base: [
-          { key: 'order_id', type: 'string' },
-          { key: 'total', type: 'number' },
-          { key: 'discount', type: 'number' },
-        ],
-      },
-    });
-  });
+  const base = ['total', 'discount'].map((key) => ({ key, type: 'number' as const }));
+  const { slug: made } = await addContext(
+    { api, workspaceId },
+    {
+      ...{ name: 'Orders', identityFact: 'order_id', userGroups, onSchemaMismatch: 'reject' },
+      schema: { base: [{ key: 'order_id', type: 'string' }, ...base], derived: [] },
+    },
+  );
   return made;
 };
 

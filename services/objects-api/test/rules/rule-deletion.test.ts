@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { cacheKeys, contextSettings, defaultValues } from '@decision/contracts';
-import { insertContext } from '@decision/persistence';
+import { cacheKeys } from '@decision/contracts';
 import { type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
+import { addContext } from '../stored-contexts';
 
 let api: ObjectsApiUnderTest;
 let admin: string;
@@ -16,12 +16,12 @@ afterAll(() => api.stop());
 const slug = 'customer';
 
 it('refuses to delete a rule that a context runs, until it is unpublished or unbound', async () => {
-  await api.database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
-    insertContext(transaction, {
-      ...defaultValues(contextSettings),
-      ...{ id: randomUUID(), slug, name: 'Customer', identityFact: 'id', userGroups: [], folderId: null },
+  await addContext(
+    { api, workspaceId },
+    {
+      ...{ slug, name: 'Customer', identityFact: 'id' },
       schema: { base: [{ key: 'id', type: 'string', required: true }], derived: [] },
-    }),
+    },
   );
   const bound = { name: 'Bound', _publish: true, context: { slug }, requestSchema: [{ key: 'id', type: 'string' }] };
   const publish = async () =>
