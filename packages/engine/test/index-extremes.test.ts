@@ -66,10 +66,14 @@ const inputsOf = (table: RuleTable, type: FieldType): readonly Record<string, un
 };
 
 /** Inputs of a table for which an index and the scan give different answers, as sentences. */
-const disagreements = (table: RuleTable, type: FieldType): readonly string[] => {
+const disagreements = (
+  table: RuleTable,
+  type: FieldType,
+  inputs: readonly Readonly<Record<string, unknown>>[] = inputsOf(table, type),
+): readonly string[] => {
   const scanned = compileRule(table, { search: 'scan' });
   const indexes = Object.entries(PLANNERS).map(([name, planner]) => ({ name, ...compileIndexed(table, planner) }));
-  return inputsOf(table, type).flatMap((input) => {
+  return inputs.flatMap((input) => {
     const expected = JSON.stringify(evaluateRule(scanned, input, { now: EXAMPLE_NOW }));
     return indexes
       .filter(({ rule }) => JSON.stringify(evaluateRule(rule, input, { now: EXAMPLE_NOW })) !== expected)
@@ -91,6 +95,30 @@ describe('E-68 an index answers as the scan does at the extremes', () => {
     const lists = argumentLists(entry);
     const many = Array.from({ length: Math.max(400, lists.length) }, (_, index) => lists[index % lists.length] ?? []);
     expect(disagreements(tableOf(entry, many.slice(0, 1_200)), entry.type)).toEqual([]);
+  });
+
+  /** Rows with forty numbers each, in ascending order, from 0 to 100,000. */
+  const tableOfLargeSets = (): RuleTable => {
+    const entry = operatorCatalogue.find(({ type, op }) => type === 'number' && op === 'is included in');
+    if (entry === undefined) throw new RangeError('There is no such operator.');
+    const set = (row: number) => Array.from({ length: 40 }, (_, at) => at * 2_500 + ((row * 7_919) % 2_500));
+    return tableOf(entry, Array.from({ length: 240 }, (_, row) => [set(row)])); // prettier-ignore
+  };
+
+  it('number: is included in, with more ranges than are sorted', () => {
+    const table = tableOfLargeSets();
+    const inputs = inputsOf(table, 'number').filter((_, at) => at % 97 === 0);
+    expect(inputs.length).toBeGreaterThan(200);
+    expect(disagreements(table, 'number', inputs)).toEqual([]);
+  });
+
+  it('spreads cuts evenly, though only some of many ranges are sorted', () => {
+    const { root } = compileIndexed(tableOfLargeSets(), PLANNERS.bitmaps);
+    if (root?.kind !== NodeKind.bitmap) throw new TypeError('It is not made of bitmaps.');
+    const cuts = [0, ...(root.columns[0]?.cuts ?? []), 100_000];
+    const gaps = cuts.slice(1).map((cut, at) => cut - (cuts[at] ?? 0));
+    expect(cuts).toHaveLength(257);
+    expect(Math.max(...gaps)).toBeLessThan(1_000);
   });
 
   it.each(INDEXED)('$type: $op is decided by bitmaps alone, and the usual planner chooses them', (entry) => {

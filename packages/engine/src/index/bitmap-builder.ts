@@ -1,7 +1,7 @@
 import { CellKind, cellOfField, type ClauseTable, fieldOf, kindOf, type SetOperand } from '../match/clause-table';
 import { nextAbove } from '../values/points';
 import { eachSpan, spanCountOf } from './column-statistics';
-import { type BitmapColumn, type BitmapNode, endOfSegment, NodeKind, segmentOf, startOfSegment } from './index-matcher';
+import { type BitmapColumn, type BitmapNode, endOfSegment, NodeKind, segmentNear, startOfSegment } from './index-matcher';
 
 /** Maximum number of values of one column with their own bitmap; further ones share bitmaps. Bounds the size to 32 bytes per clause and column. */
 const MAX_BITMAPS = 255;
@@ -163,15 +163,14 @@ class BitmapBuilder {
 
   /** A bitmap for each segment of the line between the bounds that cells name, or a selection of these bounds. */
   private addSegments(cells: readonly PositionedCell[], blank: Int32Array): Pick<BitmapColumn, 'cuts' | 'present'> {
-    const bounds: number[] = [];
-    for (const { cell } of cells) addCuts(this.table, cell, bounds);
-    const cuts = chooseCuts(bounds);
+    const cuts = chooseCuts(cutsOf(this.table, cells));
+    const ends = Float64Array.from({ length: cuts.length + 1 }, (_, segment) => endOfSegment(cuts, segment));
     const bitmaps = Array.from({ length: cuts.length + 1 }, () => blank.slice());
     for (const { position, cell } of cells) {
       eachSpan(this.table, cell, (low, high) => {
-        const from = segmentOf(cuts, low);
-        const to = low === high ? from : segmentOf(cuts, high);
-        if (startOfSegment(cuts, from) !== low || endOfSegment(cuts, to) !== high) this.exact[position] = 0;
+        const from = segmentNear(cuts, low);
+        const to = low === high ? from : segmentNear(cuts, high);
+        if (startOfSegment(cuts, from) !== low || ends[to] !== high) this.exact[position] = 0;
         for (let segment = from; segment <= to; segment += 1) {
           const bitmap = bitmaps[segment];
           if (bitmap) setBit(bitmap, position);
@@ -210,15 +209,22 @@ const chooseCuts = (cuts: readonly number[]): Float64Array => {
   );
 };
 
-/** Adds the cuts that separate the spans of a cell; for large sets, those of a few evenly spread members. */
-const addCuts = (table: ClauseTable, cell: number, cuts: number[]): void => {
-  const step = Math.ceil(spanCountOf(table, cell) / MAX_BITMAPS);
+/** Spans whose cuts are sorted to choose from; any selection of cuts is correct. */
+const MOST_SPANS = 8_192;
+/** The golden ratio of 2^32: its multiples are spread evenly, and follow no period that the cells may have. */
+const GOLDEN = 0x9e3779b1;
+
+/** The cuts that separate the spans of cells; if there are many, those of a selection of about {@link MOST_SPANS}. */
+const cutsOf = (table: ClauseTable, cells: readonly PositionedCell[]): readonly number[] => {
+  const spans = cells.reduce((sum, { cell }) => sum + spanCountOf(table, cell), 0);
+  const below = (MOST_SPANS / spans) * 2 ** 32;
+  const cuts: number[] = [];
   let index = 0;
-  eachSpan(table, cell, (low, high) => {
-    if (index % step === 0) {
-      if (low > -Infinity) cuts.push(low);
-      if (high < Infinity) cuts.push(nextAbove(high));
-    }
-    index += 1;
-  });
+  const addCuts = (low: number, high: number): void => {
+    if (Math.imul(index++, GOLDEN) >>> 0 >= below) return;
+    if (low > -Infinity) cuts.push(low);
+    if (high < Infinity) cuts.push(nextAbove(high));
+  };
+  for (const { cell } of cells) eachSpan(table, cell, addCuts);
+  return cuts;
 };

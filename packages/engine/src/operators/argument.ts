@@ -62,7 +62,7 @@ const listOf =
   <T extends string | number>(type: 'string' | 'number') =>
   (name: string): Argument<readonly T[]> =>
     listArgument(name, (values) => {
-      const wrong = values.findIndex((value) => valueTypeOf(value) !== type);
+      const wrong = values.findIndex((value) => typeof value !== type);
       if (wrong < 0) return accept(values as readonly T[]); // every element was just checked
       const came = describeType(valueTypeOf(values[wrong]));
       return refuse(`must contain only ${type}s, but its element ${wrong} is ${came}`, 'wrong_argument_type');

@@ -59,7 +59,12 @@ export const referencedName = (value: unknown): string | undefined =>
 /** Whether a value is or contains a reference of either form. */
 export const holdsReference = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.some(holdsReference);
+  if (Array.isArray(value)) {
+    // Without a call for each element of long lists of texts and numbers.
+    for (const element of value as readonly unknown[])
+      if (typeof element === 'object' && element !== null && holdsReference(element)) return true;
+    return false;
+  }
   if (asReference(value) !== undefined || referencedName(value) !== undefined) return true;
   return Object.values(value).some(holdsReference);
 };

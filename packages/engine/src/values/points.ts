@@ -1,14 +1,27 @@
 import { DAY, instantOf } from '@decision/values';
 
-const double = new Float64Array(1);
-const bits = new BigInt64Array(double.buffer);
+const double = new Float64Array([1]);
+/** The bits of the double. Halves, since a big integer would be an object for each call. */
+const halves = new Uint32Array(double.buffer);
+const [LOW, HIGH] = halves[0] === 0 ? [0, 1] : [1, 0];
+
+const ALL_ONES = 0xffffffff;
 
 /** The next larger number. Doubles are discrete, so "above b" is "from `nextAbove(b)` on": all bounds can be closed. */
 export const nextAbove = (value: number): number => {
   if (Number.isNaN(value) || value === Infinity) return value;
   if (value === 0) return Number.MIN_VALUE;
   double[0] = value;
-  bits[0] = (bits[0] ?? 0n) + (value > 0 ? 1n : -1n);
+  const low = halves[LOW] ?? 0;
+  const high = halves[HIGH] ?? 0;
+  // Each half wraps around.
+  if (value > 0) {
+    halves[LOW] = low + 1;
+    if (low === ALL_ONES) halves[HIGH] = high + 1;
+  } else {
+    halves[LOW] = low - 1;
+    if (low === 0) halves[HIGH] = high - 1;
+  }
   return double[0];
 };
 
