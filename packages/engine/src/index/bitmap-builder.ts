@@ -1,7 +1,14 @@
 import { CellKind, cellOfField, type ClauseTable, fieldOf, kindOf, type SetOperand } from '../match/clause-table';
 import { nextAbove } from '../values/points';
 import { eachSpan, spanCountOf } from './column-statistics';
-import { type BitmapColumn, type BitmapNode, endOfSegment, NodeKind, segmentNear, startOfSegment } from './index-matcher';
+import {
+  type BitmapColumn,
+  type BitmapNode,
+  endOfSegment,
+  NodeKind,
+  segmentNear,
+  startOfSegment,
+} from './index-matcher';
 
 /** Maximum number of values of one column with their own bitmap; further ones share bitmaps. Bounds the size to 32 bytes per clause and column. */
 const MAX_BITMAPS = 255;
@@ -166,16 +173,19 @@ class BitmapBuilder {
     const cuts = chooseCuts(cutsOf(this.table, cells));
     const ends = Float64Array.from({ length: cuts.length + 1 }, (_, segment) => endOfSegment(cuts, segment));
     const bitmaps = Array.from({ length: cuts.length + 1 }, () => blank.slice());
-    for (const { position, cell } of cells) {
-      eachSpan(this.table, cell, (low, high) => {
-        const from = segmentNear(cuts, low);
-        const to = low === high ? from : segmentNear(cuts, high);
-        if (startOfSegment(cuts, from) !== low || ends[to] !== high) this.exact[position] = 0;
-        for (let segment = from; segment <= to; segment += 1) {
-          const bitmap = bitmaps[segment];
-          if (bitmap) setBit(bitmap, position);
-        }
-      });
+    let position = 0;
+    const setBits = (low: number, high: number): void => {
+      const from = segmentNear(cuts, low);
+      const to = low === high ? from : segmentNear(cuts, high);
+      if (startOfSegment(cuts, from) !== low || ends[to] !== high) this.exact[position] = 0;
+      for (let segment = from; segment <= to; segment += 1) {
+        const bitmap = bitmaps[segment];
+        if (bitmap) setBit(bitmap, position);
+      }
+    };
+    for (const cell of cells) {
+      ({ position } = cell);
+      eachSpan(this.table, cell.cell, setBits);
     }
     const [present = 0] = bitmaps.map((bitmap) => this.add(bitmap));
     return { cuts, present };
@@ -210,7 +220,7 @@ const chooseCuts = (cuts: readonly number[]): Float64Array => {
 };
 
 /** Spans whose cuts are sorted to choose from; any selection of cuts is correct. */
-const MOST_SPANS = 8_192;
+const MOST_SPANS = 4_096;
 /** The golden ratio of 2^32: its multiples are spread evenly, and follow no period that the cells may have. */
 const GOLDEN = 0x9e3779b1;
 
