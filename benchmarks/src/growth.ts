@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
-import { freePort } from '@decision/local-stack';
+import { freePort, waitUntil } from '@decision/local-stack';
 import { BenchmarkError } from './benchmark-error';
 import { measureHttp } from './http-load';
 import { medianOf } from './measurement';
@@ -85,13 +85,9 @@ const addWorker = async (service: ServiceUnderTest): Promise<ServiceProcess> => 
     onLine: () => undefined,
     onNotice: say,
   });
-  const deadline = Date.now() + READY_MS;
   const isReady = (): Promise<boolean> =>
     fetch(`${worker.url}/ready`, { signal: AbortSignal.timeout(1_000) }).then(({ ok }) => ok).catch(() => false); // prettier-ignore
-  while (!(await isReady())) {
-    if (Date.now() > deadline) throw new BenchmarkError('A further worker does not become ready.');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await waitUntil(isReady, 'a further worker is ready', READY_MS);
   return worker;
 };
 

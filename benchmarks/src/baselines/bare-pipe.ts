@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Broker, createBroker, createRequester, createResponder } from '@decision/broker';
+import { waitUntil } from '@decision/local-stack';
 import { serveBodies } from './serve-bodies';
 
 /*
@@ -12,10 +13,6 @@ const PARTITIONS = 16;
 const DEADLINE_MS = 60_000;
 const silent = (): void => undefined;
 const log = { debug: silent, info: silent, warn: silent, error: silent };
-
-const waitUntil = async (isReady: () => boolean): Promise<void> => {
-  while (!isReady()) await new Promise((resolve) => setTimeout(resolve, 50));
-};
 
 const startGateway = async (broker: Broker): Promise<string> => {
   const requester = createRequester(broker, { group: 'gatewayReplies', expectedPartitions: PARTITIONS });

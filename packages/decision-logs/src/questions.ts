@@ -47,7 +47,7 @@ export interface FoundDecision extends DecisionPosition {
   readonly characters: number;
 }
 
-/** What every reader of a decision is shown as it is stored. */
+/** Members of a decision that every reader sees as they are stored. */
 export type DecisionMembers = Omit<
   DecisionRecord,
   'workspaceId' | 'worker' | 'pathTrace' | 'request' | 'response' | 'isCut' | 'isAltered'
