@@ -44,7 +44,8 @@ interface Bench {
   readonly gateway: Send;
   readonly objects: Send;
   readonly raw: RawInstances;
-  readonly pipe: Pick<Pipe, 'url'>;
+  /** Addresses of the broker, for parts that start processes of their own. */
+  readonly brokers: string;
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -94,7 +95,7 @@ const decided = (slug: string, total: number): Omit<DecidedInstance, 'id'> => {
  * are stored again with what rules have decided. Three chunks at once. Nothing is parsed, checked, evaluated or logged.
  */
 const writeTwice = async (
-  { raw, pipe }: Bench,
+  { raw, pipe }: Pick<Bench, 'raw'> & { readonly pipe: Pipe },
   context: MadeContext,
   instances: readonly { readonly id: string; readonly facts: { readonly total: number } }[],
 ): Promise<void> => {
@@ -110,8 +111,7 @@ const writeTwice = async (
   await Promise.all(range(3).map(takeChunks));
 };
 
-const measureBatches = async (bench: Bench): Promise<void> => {
-  const { service, contexts, raw } = bench;
+const measureBatches = async ({ service, contexts, raw, brokers }: Bench): Promise<void> => {
   const readings = await makeReadings(contexts);
   const baseline = await makeContext(contexts, 'Baseline', []);
   const records = range(RECORDS).map((index) => reading(index, RECORDS / 2));
@@ -130,11 +130,12 @@ const measureBatches = async (bench: Bench): Promise<void> => {
   const totals = () => range(TRIGGERED).map((index) => ({ id: `offer-${index}`, total: 101 + index + round / 10 }));
   const toStore = () => totals().map((facts) => ({ id: facts.id, facts }));
   const twice = await makeContext(contexts, 'Written twice', []);
+  const pipe = await startPipe(brokers);
   await compareRows(`${TRIGGERED} instances, two rules in two rounds`, TRIGGERED, {
     raw: () => raw.upsert(baseline.id, toStore()),
-    least: () => writeTwice(bench, twice, toStore()),
+    least: () => writeTwice({ raw, pipe }, twice, toStore()),
     batch: () => contexts('POST', `/contexts/batch/${offers.slug}${include}`, ((round += 1), totals())),
-  });
+  }).finally(() => pipe.stop());
 };
 
 /** Milliseconds of calls, consecutive or a few at once. */
@@ -230,9 +231,8 @@ runBenchmark(
   async (service, { databaseUrl, mqBrokers }) => {
     const { id } = await ensureWorkspace(databaseUrl, { slug: 'example', name: 'Example workspace' });
     const raw = openRawInstances(databaseUrl, id);
-    const pipe = await startPipe(mqBrokers);
     const bench = {
-      ...{ service, raw, pipe },
+      ...{ service, raw, brokers: mqBrokers },
       contexts: senderTo(service, 'contexts-api'),
       gateway: senderTo(service, 'hps-gateway'),
       objects: senderTo(service, 'objects-api'),
@@ -247,7 +247,7 @@ runBenchmark(
         if (wanted.length === 0 || wanted.includes(name)) await measure(bench);
       }
     } finally {
-      await Promise.all([raw.close(), pipe.stop()]);
+      await raw.close();
     }
   },
   // No collector, as in benchmarks of solving: it would store the decisions of one measurement during the next.

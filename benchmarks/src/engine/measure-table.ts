@@ -104,12 +104,9 @@ const evaluations = ({ table, inputs }: Workload, indexed: CompiledRule, scanned
   ]; // prettier-ignore
 };
 
-const lostRows = (rule: CompiledRule, input: Workload['inputs'][number]): unknown => {
-  const outcome = evaluateRule(rule, input, EXPLAIN);
-  return outcome.ok ? outcome.explanation?.lost : outcome;
-};
-
 type Input = Workload['inputs'][number];
+
+const lostRows = (rule: CompiledRule, input: Input): unknown => explanationOf(rule, input).lost;
 
 const explanationOf = (rule: CompiledRule, input: Input): RuleExplanation => {
   const outcome = evaluateRule(rule, input, EXPLAIN);
