@@ -77,7 +77,11 @@ const seriesOnce = async (
   fits: (value: number) => boolean,
 ): Promise<ReadonlyMap<string, number>> => {
   let series = await seriesOf(metrics);
-  await waitUntil(async () => fits((series = await seriesOf(metrics)).get(name) ?? NaN), `${name} is as expected`);
+  await waitUntil(
+    async () => fits((series = await seriesOf(metrics)).get(name) ?? NaN),
+    () => `${name} is as expected; it is ${series.get(name)}`,
+    15_000,
+  );
   return series;
 };
 

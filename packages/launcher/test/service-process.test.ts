@@ -35,26 +35,29 @@ const run = (code: string, restartAfterAtMostMs?: number): ServiceProcess => {
   return service;
 };
 
+const until = (condition: () => boolean): Promise<void> =>
+  waitUntil(condition, () => `it happens. Lines: ${lines.join('; ')} Notices: ${notices.join('; ')}`, 90_000);
+
 it('gives the process its environment and passes on what it prints', async () => {
   run(
     'console.log(process.env.GREETING, process.env.PORT, process.env.HOST); console.error("oops"); setInterval(() => {}, 1000)',
   );
-  await waitUntil(() => lines.length === 2);
+  await until(() => lines.length === 2);
   expect(lines.sort()).toEqual(['hello 1234 127.0.0.1', 'oops']);
 });
 
 it('restarts a killed process and reports it', async () => {
   const { pid } = run('console.log(process.pid); setInterval(() => {}, 1000)');
-  await waitUntil(() => lines.length === 1);
+  await until(() => lines.length === 1);
   process.kill(pid() ?? 0, 'SIGKILL');
-  await waitUntil(() => lines.length === 2);
+  await until(() => lines.length === 2);
   expect(notices).toEqual(['solve-worker died (SIGKILL); starting it again in 250 ms.']);
   expect(lines[1]).not.toBe(lines[0]);
 });
 
 it('waits longer after each death', async () => {
   run('process.exit(3)');
-  await waitUntil(() => notices.length === 3);
+  await until(() => notices.length === 3);
   expect(notices.map((notice) => /\((.*)\).* (\d+) ms/.exec(notice)?.slice(1))).toEqual([
     ['exit code 3', '250'],
     ['exit code 3', '500'],
@@ -64,20 +67,20 @@ it('waits longer after each death', async () => {
 
 it('waits no longer than the maximum', async () => {
   run('process.exit(3)', 300);
-  await waitUntil(() => notices.length === 4);
+  await until(() => notices.length === 4);
   expect(notices.map((notice) => /(\d+) ms/.exec(notice)?.[1])).toEqual(['250', '300', '300', '300']);
 });
 
 it('does not restart a service that refuses its configuration', async () => {
   const { pid } = run('process.exit(78)');
-  await waitUntil(() => notices.length === 1);
+  await until(() => notices.length === 1);
   expect(notices[0]).toContain('refuses its configuration');
   expect(pid()).toBeUndefined();
 });
 
 it('kills a process that does not end on SIGTERM, and can be stopped twice', async () => {
   const started = run('process.on("SIGTERM", () => {}); console.log("up"); setInterval(() => {}, 1000)');
-  await waitUntil(() => lines.length === 1);
+  await until(() => lines.length === 1);
   await started.stop(200);
   await started.stop(200);
   expect(started.pid()).toBeUndefined();
@@ -88,7 +91,7 @@ it('kills a process without asking it first', async () => {
   const started = run(
     'process.on("SIGTERM", () => console.log("asked")); console.log("up"); setInterval(() => {}, 1000)',
   );
-  await waitUntil(() => lines.length === 1);
+  await until(() => lines.length === 1);
   await started.kill();
   await started.kill();
   expect(started.pid()).toBeUndefined();

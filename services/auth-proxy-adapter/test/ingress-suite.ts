@@ -133,7 +133,7 @@ const suite = (start: IngressUnderTest['start']): void => {
   });
 };
 
-/** Waits until a page answers. */
+/** Waits until a page answers, at most 10 s. */
 const untilItAnswers = (page: string): Promise<void> =>
   waitUntil(
     () =>
@@ -142,4 +142,5 @@ const untilItAnswers = (page: string): Promise<void> =>
         () => false,
       ),
     `${page} answers`,
+    10_000,
   );

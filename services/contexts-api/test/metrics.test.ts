@@ -68,7 +68,7 @@ it('shows an operation that waits behind another one, how long it has waited, an
   const before = await series();
   const free = hold();
   const first = submit('x', 150);
-  await waitUntil(() => api.workers.messages.length !== 0);
+  await waitUntil(() => api.workers.messages.length > 0);
   const second = submit('x', 250);
   await waitUntil(async () => (await series()).get('decision_context_line_waiting') === 1);
   expect((await series()).get('decision_context_held_instances')).toBe(1);
@@ -88,7 +88,7 @@ it('a request that a full line refuses has not waited', async () => {
   const narrow = await startContextsApi({ leaseMs: LEASE_MS, mostWaiting: 0, beside: api });
   const free = hold();
   const first = submit('x', 150);
-  await waitUntil(() => api.workers.messages.length !== 0);
+  await waitUntil(() => api.workers.messages.length > 0);
   const refused = await narrow.call('POST', `/contexts/${orders}/x`, { country: 'NL', total: 1 });
   expect(refused).toMatchObject({ status: 429 });
   free();
@@ -114,7 +114,7 @@ it('counts instances whose decision came too late, since another process took th
   const before = await series();
   const free = hold();
   const silent = submit('x', 150);
-  await waitUntil(() => api.workers.messages.length !== 0);
+  await waitUntil(() => api.workers.messages.length > 0);
   await endLeases();
   const other = await startContextsApi({ leaseMs: LEASE_MS, beside: api });
   await other.upkeep.round();

@@ -110,10 +110,14 @@ const startWorker = async (): Promise<{ stop(): Promise<void> }> => {
   return { stop: () => responder.stop() };
 };
 
-/** Reads through one replica until it answers a status. */
+/** Reads through one replica until it answers a status; fails with the last answer after a minute. */
 const readUntil = async (key: string, status: string): Promise<Record<string, unknown>> => {
   let body: Record<string, unknown> = {};
-  await waitUntil(async () => ({ body } = await call(1, key, 'GET')).body['status'] === status, `it is ${status}`);
+  await waitUntil(
+    async () => ({ body } = await call(1, key, 'GET')).body['status'] === status,
+    () => `it is ${status}; the last answer is ${JSON.stringify(body)}`,
+    60_000,
+  );
   return body;
 };
 

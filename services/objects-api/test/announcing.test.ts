@@ -123,7 +123,7 @@ it('makes pending announcements in the background, goes on after a failure, and 
     periodMs: 10,
     minAgeMs: 50,
   });
-  await waitUntil(() => announced.length !== 0);
+  await waitUntil(() => announced.length > 0);
   await relay.stop();
   await relay.stop();
   expect(announced).toEqual([['rule', access.workspaceId, [`rule:${access.workspaceId}:killed-relayed`]]]);

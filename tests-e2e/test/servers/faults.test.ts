@@ -90,7 +90,11 @@ it(
     });
     expect(await service.call('GET', '/health')).toMatchObject({ status: 200, body: { redis: false } });
     await control('cache').start();
-    await waitUntil(async () => ((await service.call('GET', '/health')).body as { redis: boolean }).redis);
+    await waitUntil(
+      async () => ((await service.call('GET', '/health')).body as { redis: boolean }).redis,
+      'the cache is used again',
+      60 * SECONDS,
+    );
   },
   180 * SECONDS,
 );
@@ -152,7 +156,11 @@ it(
       body: { code: 'database_unavailable' },
     });
     await control('database').start();
-    await waitUntil(async () => (await service.call('GET', '/api/v1/admin/rules/list')).status === 200);
+    await waitUntil(
+      async () => (await service.call('GET', '/api/v1/admin/rules/list')).status === 200,
+      'rules are listed again',
+      60 * SECONDS,
+    );
   },
   180 * SECONDS,
 );

@@ -135,7 +135,7 @@ describe('lost connections', () => {
         await transaction.raw('select 1');
       });
       await expect(silent).rejects.toMatchObject(unavailable(/in time/));
-      await waitUntil(() => proxy.connections() <= 0);
+      await waitUntil(() => proxy.connections() === 0);
       proxy.heal();
       await database.ping();
     });

@@ -299,7 +299,7 @@ describe('checkDatabase', () => {
     });
     // A connection that cannot be prepared is closed, though the pool stays open.
     const sessions = `select 1 from pg_stat_activity where application_name = 'no-grant'`;
-    await waitUntil(async () => (await asOwner(empty.url, sessions)).length <= 0);
+    await waitUntil(async () => (await asOwner(empty.url, sessions)).length === 0);
     await database.close();
     await asOwner(empty.url, grant);
     expect(await checkDatabase(url.href)).toEqual([]);

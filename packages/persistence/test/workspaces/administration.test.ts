@@ -291,7 +291,7 @@ describe('roles', () => {
     ];
     await begun.opened;
     const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`; // prettier-ignore
-    await waitUntil(async () => (await asOwner(workspace.url, waits)).length !== 0);
+    await waitUntil(async () => (await asOwner(workspace.url, waits)).length > 0);
     gate.open();
     expect(await Promise.all(ends)).toEqual(order === 'given first' ? ['created', 'in_use'] : ['deleted', 'unknown']);
   });

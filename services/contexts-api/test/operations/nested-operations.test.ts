@@ -266,7 +266,7 @@ describe('operations that wait for each other', () => {
     };
     const beganAt = Date.now();
     const older = submit(orders, 'o-1', { noted: 1 });
-    await waitUntil(() => waiting !== 0);
+    await waitUntil(() => waiting > 0);
     const younger = await submit(accounts, 'a-1', { noted: 1 });
     const first = await older;
     expect(Date.now() - beganAt).toBeLessThan(8_000);

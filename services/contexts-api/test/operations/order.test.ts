@@ -79,7 +79,7 @@ it('C148: a batch with a busy instance goes on with the others', async () => {
   let free: () => void = () => undefined;
   one.workers.before = () => new Promise((resolve) => (free = resolve));
   const slow = submit(one, 'busy', 1);
-  await waitUntil(() => one.workers.messages.length !== 0);
+  await waitUntil(() => one.workers.messages.length > 0);
   const batch = two.call('POST', `/contexts/batch/${slug}`, [
     { id: 'busy', n: 2 },
     { id: 'other', n: 3 },
@@ -100,7 +100,7 @@ it('C144: a line that is full answers 429, and its places are given back', async
   let free: () => void = () => undefined;
   narrow.workers.before = () => new Promise((resolve) => (free = resolve));
   const first = submit(narrow, 'x', 1);
-  await waitUntil(() => narrow.workers.messages.length !== 0);
+  await waitUntil(() => narrow.workers.messages.length > 0);
   const waiting = [2, 3].map((n) => submit(narrow, 'x', n));
   await waitUntil(async () => (await leftovers())?.tickets === '2');
   expect(await submit(narrow, 'x', 4)).toMatchObject({ status: 429, body: { code: 'overloaded', committed_count: 0 } });
@@ -117,14 +117,14 @@ it('C141, C148: a read during a batch sees the merge without the decision, which
   one.workers.before = () => new Promise((resolve) => (freeFirst = resolve));
   one.workers.messages.length = 0;
   const first = submit(one, 'y', 2);
-  await waitUntil(() => one.workers.messages.length !== 0);
+  await waitUntil(() => one.workers.messages.length > 0);
   let freeBatch: () => void = () => undefined;
   two.workers.before = () => new Promise((resolve) => (freeBatch = resolve));
   const batch = two.call('POST', `/contexts/batch/${slug}`, [
     { id: 'x', n: 3 },
     { id: 'y', n: 3 },
   ]);
-  await waitUntil(() => two.workers.messages.length !== 0);
+  await waitUntil(() => two.workers.messages.length > 0);
   expect(await get('x')).toMatchObject({ state: { n: 3, echo: 10 } });
   two.workers.before = () => Promise.reject(new ServiceError('broker_unavailable', 'The broker is away.'));
   freeBatch();
@@ -145,7 +145,7 @@ it('C144: a request that waits, and whose place was taken away while its process
   let free: () => void = () => undefined;
   one.workers.before = () => new Promise((resolve) => (free = resolve));
   const first = submit(one, 'x', 1);
-  await waitUntil(() => one.workers.messages.length !== 0);
+  await waitUntil(() => one.workers.messages.length > 0);
   const waiting = submit(two, 'x', 2);
   await waitUntil(async () => (await leftovers())?.tickets === '1');
   await one.database.inWorkspace(one.access, (t) => t.raw('delete from context_tickets'));
@@ -161,7 +161,7 @@ it('C147, I6: an owner that falls silent is taken over, and what it finds later 
   let free: () => void = () => undefined;
   one.workers.before = () => new Promise((resolve) => (free = resolve));
   const paused = submit(one, 'x', 1);
-  await waitUntil(() => one.workers.messages.length !== 0);
+  await waitUntil(() => one.workers.messages.length > 0);
   await one.database.inWorkspace(one.access, (t) =>
     t.raw("update context_operations set lease_until = clock_timestamp() - interval '1 second'"),
   );
