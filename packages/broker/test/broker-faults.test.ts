@@ -89,7 +89,7 @@ describe('a broker with faults', () => {
     const requester = await startRequester(broker);
     await startResponder(broker);
     await ask(requester, 'before');
-    own.control.pause();
+    await own.control.pause();
     const codes = await Promise.all(Array.from({ length: 20 }, () => errorCodeOf(ask(requester, 'frozen', 1_500))));
     expect(codes).toEqual(new Array(20).fill('deadline_exceeded'));
     own.control.resume();
@@ -130,7 +130,7 @@ describe('a broker with faults', () => {
           deadline: Date.now() + 300_000,
         });
       await send('0');
-      own.control.pause();
+      await own.control.pause();
       const sends = Array.from({ length: 30 }, (_, index) => send(String(index + 1)));
       await waitUntil(() => events.some(({ type }) => type === 'producer_lost'), 'the producer gives its session up');
       sends.push(...Array.from({ length: 30 }, (_, index) => send(String(index + 31))));

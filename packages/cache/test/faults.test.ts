@@ -112,7 +112,7 @@ describe('a server that hangs', () => {
 
   it('is waited for three times, then bypassed until the circuit admits a probe', async () => {
     const opened = await openUp({ url: server.url, ...patientBeat, circuitOpenMs: 60_000 });
-    server.pause();
+    await server.pause();
     for (let index = 0; index < 50; index += 1) await expect(opened.cache.shared.get('k')).resolves.toBeUndefined();
     expect({ timeouts: failures(opened, 'timeout'), skipped: failures(opened, 'skipped') }).toEqual({
       timeouts: 3,
@@ -128,7 +128,7 @@ describe('a server that hangs', () => {
     const raw = await connectRaw(server.url);
     await raw.set('k', 'a');
     raw.destroy();
-    server.pause();
+    await server.pause();
     await waitUntil(async () => (await shared.get('k'), failures(opened, 'skipped') > 0), 'the circuit is open');
     server.resume();
     await waitUntil(async () => (await shared.get('k')) === 'a', 'reads are answered');
@@ -139,7 +139,7 @@ describe('a server that hangs', () => {
   it('is declared lost when a heartbeat goes unanswered, and reconnected', async () => {
     const waits = { heartbeatMs: 50, connectTimeoutMs: 200, commandTimeoutMs: 30, circuitOpenMs: 60_000 };
     const opened = await openUp({ url: server.url, ...waits });
-    server.pause();
+    await server.pause();
     for (let time = 0; time < 3; time += 1) await opened.cache.shared.get('k');
     await waitUntil(
       () => !opened.cache.status().connected && !opened.cache.status().channel.ready,
@@ -157,7 +157,7 @@ describe('a server that hangs', () => {
 
   it('does not keep a process from closing', async () => {
     const opened = await openUp({ url: server.url });
-    server.pause();
+    await server.pause();
     const pending = opened.cache.shared.get('k');
     await opened.cache.close();
     await expect(pending).resolves.toBeUndefined();

@@ -83,8 +83,8 @@ export interface ServerControl {
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same port with the same data, and resolves when it answers. Does nothing if it runs. */
   start(): Promise<void>;
-  /** Freezes every process of the server: connections stay open and nothing answers. */
-  pause(): void;
+  /** Freezes every process of the server, and resolves when none of them runs: connections stay open and nothing answers. */
+  pause(): Promise<void>;
   resume(): void;
   /** Undefined while it does not run. */
   pid(): number | undefined;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ServiceProcess } from '@decision/launcher';
-import { type ServerControl } from '@decision/local-stack';
+import { freezeTree, type ServerControl } from '@decision/local-stack';
 import { LEASE_MS, type WatchedFleet } from './watched-fleet';
 
 /** Servers that may be subjected to faults. Absent servers are left alone. */
@@ -43,9 +43,9 @@ export const inflict = async (fault: Fault, { fleet, servers, victim }: FaultOpt
     case 'kill worker':
       return signal(fleet.worker, 'SIGKILL');
     case 'pause contexts-api':
-      return freeze(victim);
+      return freezeAWhile(victim);
     case 'pause worker':
-      return freeze(fleet.worker);
+      return freezeAWhile(fleet.worker);
     case 'delay write-backs':
       return delayWriteBacks(fleet);
     case 'kill database':
@@ -53,7 +53,7 @@ export const inflict = async (fault: Fault, { fleet, servers, victim }: FaultOpt
     case 'kill broker':
       return restart(servers.broker);
     case 'pause broker':
-      servers.broker?.pause();
+      await servers.broker?.pause();
       await pause(PAUSE_MS);
       servers.broker?.resume();
   }
@@ -65,9 +65,9 @@ export const restart = async (server: ServerControl | undefined): Promise<void> 
   await server?.start();
 };
 
-const freeze = async (service: ServiceProcess): Promise<void> => {
+const freezeAWhile = async (service: ServiceProcess): Promise<void> => {
   const pid = service.pid();
-  signal(service, 'SIGSTOP');
+  await freeze(service);
   await pause(PAUSE_MS);
   if (service.pid() === pid) signal(service, 'SIGCONT');
 };
@@ -86,9 +86,15 @@ const delayWriteBacks = async ({ contexts: [, service], proxy }: FaultOptions['f
   const traps = Array.from({ length: DELAYED_AT_ONCE }, () => proxy.hold({ statement: WRITE_BACK }));
   await Promise.race([...traps, pause(PAUSE_MS)]);
   await pause(GATHERING_MS);
-  await freeze(service);
+  await freezeAWhile(service);
   // Traps that have not caught anything yet must not hold a later statement.
   for (const trap of traps) void trap.then((held) => held.letGo());
+};
+
+/** Resolves when the process does nothing any more. Does nothing to a process that is just being restarted. */
+export const freeze = async (service: ServiceProcess): Promise<void> => {
+  const pid = service.pid();
+  if (pid !== undefined) await freezeTree(pid).frozen;
 };
 
 /** Does nothing to a process that is just being restarted. */

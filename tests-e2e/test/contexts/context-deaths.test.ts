@@ -2,7 +2,7 @@ import { type ServiceProcess } from '@decision/launcher';
 import { testStack, waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
 import { submitTo } from '../../src/histories/client';
-import { signal } from '../../src/histories/faults';
+import { freeze, signal } from '../../src/histories/faults';
 import { type Facts, type Outcome } from '../../src/histories/history';
 import { Recorder } from '../../src/histories/recorder';
 import { callJson } from '../../src/histories/service-call';
@@ -42,7 +42,7 @@ const holdOperation = async (name: string, first = fleet.contexts[0]) => {
   const [instanceId] = context.instanceIds;
   await submitTo(context, fleet.contexts[1].url, { instanceId, name: 'before', writes: BEFORE });
   const [decided, sent] = [await decisionsOf(fleet.worker), await requestsSentBy(first)];
-  signal(fleet.worker, 'SIGSTOP');
+  await freeze(fleet.worker);
   const cut = submitTo(context, first.url, { instanceId, name: 'cut', writes: CUT });
   await waitUntil(async () => {
     const state = (await ask('GET', instanceId))?.body['state'] as Facts | undefined;
@@ -75,7 +75,7 @@ it('C150, I1, I2, I3: contexts-api is killed between merge and execution, and a 
 
 it('C150, I1, I2, I3: contexts-api is killed between execution and write-back, and a retry converges', async () => {
   const held = await holdOperation('executed');
-  signal(fleet.contexts[0], 'SIGSTOP');
+  await freeze(fleet.contexts[0]);
   signal(fleet.worker, 'SIGCONT');
   await waitUntil(async () => (await decisionsOf(fleet.worker)) > held.decided, 'the worker has decided');
   signal(fleet.contexts[0], 'SIGKILL');
@@ -96,7 +96,7 @@ it('C150, I2: a worker is killed with an operation, and the next one carries it 
  */
 const wakeAfterTakeOver = async (name: string, first: ServiceProcess) => {
   const { recorder, instanceId, cut, decided } = await holdOperation(name, first);
-  signal(first, 'SIGSTOP');
+  await freeze(first);
   try {
     signal(fleet.worker, 'SIGCONT');
     await waitUntil(async () => (await decisionsOf(fleet.worker)) > decided, 'the worker has decided');

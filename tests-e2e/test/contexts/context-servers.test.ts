@@ -5,7 +5,7 @@ import { type ServiceProcess } from '@decision/launcher';
 import { type RunningStack, type ServerControl, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import { submitBatchTo, submitTo } from '../../src/histories/client';
 import { describeReport, isSerial } from '../../src/histories/describe-report';
-import { restart, signal } from '../../src/histories/faults';
+import { freeze, restart, signal } from '../../src/histories/faults';
 import { type Facts } from '../../src/histories/history';
 import { Recorder } from '../../src/histories/recorder';
 import { callJson } from '../../src/histories/service-call';
@@ -124,7 +124,7 @@ const holdOperation = async (name: string) => {
   const [instanceId] = recorder.context.instanceIds;
   await submitTo(recorder.context, watched.url, { instanceId, name: 'before', writes: BEFORE });
   const decided = await decisionsOf(fleet.worker);
-  signal(fleet.worker, 'SIGSTOP');
+  await freeze(fleet.worker);
   const cut = submitTo(recorder.context, watched.url, { instanceId, name: 'cut', writes: FACTS });
   await waitUntil(async () => {
     const state = (await read(instanceId))?.body['state'] as Facts | undefined;

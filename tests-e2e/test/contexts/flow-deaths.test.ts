@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { testStack, waitUntil } from '@decision/local-stack';
-import { signal } from '../../src/histories/faults';
+import { freeze, signal } from '../../src/histories/faults';
 import { callJson } from '../../src/histories/service-call';
 import { startWatchedFleet, type WatchedFleet } from '../../src/histories/watched-fleet';
 
@@ -187,7 +187,7 @@ it('C76, C150, I1, I2: a worker is killed while its flow waits for an answer, an
 it('C76, C150, I1, I2: a worker is killed with an answer that its flow has not taken, and the next one asks for it again', async () => {
   const loan = { id: 'answered', amount: 8 };
   const { submitted } = await holdFlow(loan);
-  signal(fleet.worker, 'SIGSTOP');
+  await freeze(fleet.worker);
   bureau.letGo();
   signal(fleet.worker, 'SIGKILL');
   expect(await submitted).toMatchObject({ status: 200, body: scored(loan) });

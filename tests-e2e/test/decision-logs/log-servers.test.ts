@@ -95,7 +95,7 @@ it(
   'a database that falls silent, with its connections open, takes everything once it answers again',
   async () => {
     await whileWriting(async () => {
-      control('database').pause();
+      await control('database').pause();
       await pause(AWAY_MS);
       control('database').resume();
     });

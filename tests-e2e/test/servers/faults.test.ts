@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningStack, stackLocations, startStack, waitUntil } from '@decision/local-stack';
+import { freezeTree, type RunningStack, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import {
   type Answer,
   call,
@@ -116,7 +116,7 @@ it(
     const gateway = await startFurtherGateway(service, { RPC_TIMEOUT_MS: String(SHORT_RPC_TIMEOUT_MS) });
     await becomesReady(gateway);
     const pid = service.fleet.services.get('solve-worker')?.pid() ?? 0;
-    process.kill(pid, 'SIGSTOP');
+    await freezeTree(pid).frozen;
     const { result, ms } = await elapsed(() => solve(gateway.url));
     process.kill(pid, 'SIGCONT');
     expect(result).toMatchObject({ status: 504, body: { code: 'deadline_exceeded' } });

@@ -127,7 +127,7 @@ it(
   async () => {
     const gateway = await start();
     await waitUntil(async () => (await get(`${gateway.url}/health`))?.body['redis'] === true, 'it has its cache');
-    stack.controls.cache?.pause();
+    await stack.controls.cache?.pause();
     try {
       // This process has cached neither key nor pointer: two reads that wait 100 ms each.
       const { result, ms } = await elapsed(() => solveAt(gateway.url));

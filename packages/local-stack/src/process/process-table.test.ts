@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { descendantsOf, identityOf, isSameProcess, processesIn, procFiles, psProgram } from './process-table';
 import { findProgram } from './run-program';
+import { waitUntil } from '../wait-until';
 
 const isLinux = process.platform === 'linux';
 const NOBODY = 4_194_305; // above the highest id that Linux gives
@@ -33,6 +34,19 @@ describe.each(sources)('the $name', ({ source }) => {
     expect(found.indexOf(grandchild ?? 0)).toBeGreaterThan(found.indexOf(child.pid ?? 0));
     child.stdin.end('\n');
     await once(child, 'close');
+  });
+
+  it('tell a process that runs from one that is stopped or has ended', async () => {
+    const child = await waitingShell();
+    const pid = child.pid ?? 0;
+    expect(source.isStopped(pid)).toBe(false);
+    process.kill(pid, 'SIGSTOP');
+    await waitUntil(() => source.isStopped(pid));
+    process.kill(pid, 'SIGCONT');
+    await waitUntil(() => !source.isStopped(pid));
+    child.stdin.end('\n');
+    await once(child, 'close');
+    expect(source.isStopped(pid)).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { waitUntil } from '../wait-until';
 
 /** The operating system's data about processes. */
 interface ProcessSource {
@@ -10,6 +11,8 @@ interface ProcessSource {
   identityOf(pid: number): string | undefined;
   /** The parent of each process. */
   parents(): ReadonlyMap<number, number>;
+  /** Whether no thread of it runs any more: it has been stopped, or has ended. */
+  isStopped(pid: number): boolean;
 }
 
 /** The files of `/proc`, which Linux has whether or not `ps` is installed. */
@@ -20,7 +23,13 @@ export const procFiles: ProcessSource = {
     return `${readText('/proc/sys/kernel/random/boot_id')?.trim() ?? 'boot'}:${stat.startTicks}`;
   },
   parents: () => new Map(allPids().map((pid) => [pid, readStat(pid)?.parent ?? 0])),
+  isStopped: (pid) =>
+    threadsOf(pid).every((thread) =>
+      isStoppedState(readText(`/proc/${pid}/task/${thread}/stat`)?.match(/.*\) (.)/s)?.[1]),
+    ),
 };
+
+const isStoppedState = (state: string | undefined): boolean => state === undefined || 'TtZX'.includes(state);
 
 /** Processes of the named program whose working directory is this one, a path without links; empty on other systems. */
 export const processesIn = (directory: string, program: string): number[] =>
@@ -59,6 +68,14 @@ const readText = (path: string): string | undefined => {
   }
 };
 
+const threadsOf = (pid: number): string[] => {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return []; // Ended.
+  }
+};
+
 const workingDirectory = (pid: number): string | undefined => {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
@@ -84,6 +101,7 @@ export const psProgram: ProcessSource = {
       }),
     );
   },
+  isStopped: (pid) => isStoppedState(ps(['-o', 'stat=', '-p', String(pid)])?.[0]),
 };
 
 const ps = (args: readonly string[]): string | undefined => {
@@ -122,12 +140,24 @@ export const descendantsOf = (pid: number, source = system): number[] => {
   return found;
 };
 
-/** Freezes a process and its descendants, the parent first so that it starts no more of them. Returns the descendants. */
-export const freezeTree = (pid: number): number[] => {
+/** Asks a process and its descendants to stop, the parent first so that it starts no more of them. Returns the descendants. */
+const stopTree = (pid: number): number[] => {
   sendSignal(pid, 'SIGSTOP');
   const descendants = descendantsOf(pid);
   for (const descendant of descendants) sendSignal(descendant, 'SIGSTOP');
   return descendants;
+};
+
+/**
+ * Freezes a process and its descendants. Returns the descendants at once; `frozen` resolves when no thread of any of them runs, which takes
+ * some milliseconds on a busy machine.
+ */
+export const freezeTree = (
+  pid: number,
+): { readonly descendants: readonly number[]; readonly frozen: Promise<void> } => {
+  const descendants = stopTree(pid);
+  const areStopped = (): boolean => [pid, ...descendants].every((member) => system.isStopped(member));
+  return { descendants, frozen: waitUntil(areStopped, `process ${pid} and those below it have stopped`) };
 };
 
 export const thawTree = (pid: number): void => {
@@ -140,7 +170,7 @@ export const thawTree = (pid: number): void => {
  * session would keep the next server from starting.
  */
 export const killTree = (pid: number): void => {
-  for (const descendant of freezeTree(pid)) sendSignal(descendant, 'SIGKILL');
+  for (const descendant of stopTree(pid)) sendSignal(descendant, 'SIGKILL');
   sendSignal(pid, 'SIGKILL');
 };
 

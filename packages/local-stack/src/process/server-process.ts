@@ -69,12 +69,14 @@ export const createServerProcess = (recipe: ServerRecipe, watch: ServerWatch): S
       else sendSignal(target.pid, 'SIGCONT');
       await end(target, recipe.stopSignal, deadlineMs);
     },
-    pause: () => {
+    pause: async () => {
       const target = living();
       if (target === undefined) return;
-      frozen = freezeTree(target.pid);
+      const freezing = freezeTree(target.pid);
+      frozen = freezing.descendants;
       // If this process died now, they would stay frozen for ever: their parent cannot wake them.
       for (const pid of frozen) watch.register.add(pid, 'SIGKILL');
+      await freezing.frozen;
     },
     resume: () => {
       const target = living();

@@ -78,7 +78,7 @@ describe('faults', () => {
   }, 180_000);
 
   it('pause a server so that nothing answers, and resume it', async () => {
-    control('cache').pause();
+    await control('cache').pause();
     expect(await redis(stack.cacheUrl, 'PING')).toBeUndefined();
     control('cache').resume();
     expect(await redis(stack.cacheUrl, 'PING')).toBe('+PONG');
@@ -88,7 +88,7 @@ describe('faults', () => {
     let answered = false;
     const socket = await openSession(portOf(stack.databaseUrl));
     socket.once('data', () => (answered = true));
-    control('database').pause();
+    await control('database').pause();
     socket.write(startupMessage);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(answered).toBe(false);
@@ -128,8 +128,8 @@ describe('faults', () => {
     const pids = stack.processes.map(({ pid }) => pid);
     expect(pids).toHaveLength(3);
     const all = pids.flatMap((pid) => [pid, ...descendantsOf(pid)]);
-    control('database').pause();
-    control('broker').pause();
+    await control('database').pause();
+    await control('broker').pause();
     await stack.stop();
     await waitUntil(() => !all.some(isAlive), 'every process is gone');
     await expect(control('cache').start()).rejects.toMatchObject({ code: 'aborted' });

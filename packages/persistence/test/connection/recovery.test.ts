@@ -108,7 +108,7 @@ describe('recovery', () => {
 
     it('paused: gives up at its deadlines, and serves when it goes on', async () => {
       await find();
-      server().pause();
+      await server().pause();
       // One on an open connection, and several that must open one.
       const outcomes = await Promise.allSettled([find(), find(), find(), find()]);
       server().resume();
