@@ -1,4 +1,5 @@
 import { operations } from '@decision/contracts';
+import { waitUntil } from '@decision/local-stack';
 import { type Answer, call, publishExample } from '../fleet/fleet-under-test';
 import { enterOwnWorkspace, type SharedFleet } from '../fleet/shared-fleet';
 
@@ -10,15 +11,6 @@ beforeAll(async () => {
   await publishExample(service.call, 'shipping-price');
 }, 360 * SECONDS);
 
-/** Repeats a read until the answer is as wanted, for a minute. */
-const eventually = async <T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> => {
-  const until = Date.now() + 60 * SECONDS;
-  for (;;) {
-    const value = await read();
-    if (wanted(value) || Date.now() > until) return value;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-};
 const field = (answer: Answer, name: string): unknown => (answer.body as Record<string, unknown>)[name]; // a JSON object
 
 it('counts what workers evaluated, each input once, in the usage of the month', async () => {
@@ -28,21 +20,18 @@ it('counts what workers evaluated, each input once, in the usage of the month', 
   const input = { weight: 1, destination: 'DE' };
   expect((await service.call('POST', '/api/v1/solve/shipping-price', input)).status).toBe(200);
   expect((await service.call('POST', '/api/v1/bulk-solve/shipping-price', Array(9).fill(input))).status).toBe(200);
-  expect(await eventually(usage, (count) => count >= before + 10)).toBe(before + 10);
+  await waitUntil(async () => (await usage()) >= before + 10, 'all are counted');
+  expect(await usage()).toBe(before + 10);
 }, 180_000);
 
 it('notes the use of a key that only ever solved, and says where a change came from', async () => {
   const made = await service.call('POST', '/api/v1/admin/keys', { name: 'Only solves', role: 'solver' });
   const [id, key] = [String(field(made, 'id')), String(field(made, 'api_key'))];
   await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 }, { 'x-api-key': key });
-  const used = await eventually(
-    async () => {
-      const { data } = (await service.call('GET', '/api/v1/admin/keys?limit=1000')).body as { data: { id: string; last_used_at: string | null }[] }; // prettier-ignore
-      return data.find((listed) => listed.id === id)?.last_used_at;
-    },
-    (moment) => typeof moment === 'string',
-  );
-  expect(used).toEqual(expect.any(String));
+  await waitUntil(async () => {
+    const { data } = (await service.call('GET', '/api/v1/admin/keys?limit=1000')).body as { data: { id: string; last_used_at: string | null }[] }; // prettier-ignore
+    return typeof data.find((listed) => listed.id === id)?.last_used_at === 'string';
+  }, 'the use of the key is noted');
   const audit = await service.call('GET', `/api/v1/admin/audit?id=${id}`);
   expect(field(audit, 'data')).toMatchObject([
     { action: 'create', address: '127.0.0.1', request_id: expect.any(String) },

@@ -1,4 +1,4 @@
-import { type ExecutionRecord } from '@decision/contracts';
+import { type ExecutionRecord, type SettledNotification } from '@decision/contracts';
 import { type BoundAsset, inputsOf, inWritingOrder, relationsRead } from '../assets/bound-asset';
 import { isReady } from '../assets/readiness';
 import { faultOfList } from '../derived/aggregates';
@@ -6,7 +6,6 @@ import { historyOfChange, type HistorySource, noHistory, withChange } from '../d
 import { canonicalJson, type Facts, mergeFacts, quoted } from '../facts/facts';
 import { checkRecord, sentenceOf } from '../instances/check-record';
 import { deriveState } from '../instances/resolved-instance';
-import { type SettledNotification } from '@decision/contracts';
 import {
   type AssetAnswer,
   type AssetRun,

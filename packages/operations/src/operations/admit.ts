@@ -102,19 +102,19 @@ export const admit = async (
     writeAll(transaction, work, planned, admission),
     ticketId === undefined ? Promise.resolve() : returnTickets(transaction, ticketId, turns),
   );
-  return {
-    done: planned.flatMap((instance) =>
-      instance.settled === undefined ? [] : [toOutcome(work, instance, instance.settled, written)],
-    ),
-    held: planned
-      .filter(({ settled }) => settled === undefined)
-      .map((instance) => {
-        const row = written.get(instance.locked.instanceId);
-        const { fence = -1, version = -1, createdAt = '' } = row ?? {};
-        return { planned: instance, fence, version, createdAt };
-      }),
-    ...{ busy, collections, written: [...written.values()] },
-  };
+  const done: InstanceOutcome[] = [];
+  const held: HeldInstance[] = [];
+  for (const instance of planned) {
+    const row = written.get(instance.locked.instanceId);
+    if (instance.settled !== undefined) done.push(toOutcome(work, instance, instance.settled, row));
+    else held.push(toHeld(instance, row));
+  }
+  return { done, held, busy, collections, written: [...written.values()] };
+};
+
+const toHeld = (planned: PlannedInstance, row: WrittenInstance | undefined): HeldInstance => {
+  const { fence = -1, version = -1, createdAt = '' } = row ?? {};
+  return { planned, fence, version, createdAt };
 };
 
 const isFree = ({ isBusy, isQueued }: LockedInstance): boolean => !isBusy && !isQueued;
@@ -196,7 +196,7 @@ const toOutcome = (
   { context }: Work,
   { locked, computed, surroundings, hasRegistered, registers }: PlannedInstance,
   settled: Settled,
-  written: ReadonlyMap<string, WrittenInstance>,
+  row: WrittenInstance | undefined,
 ): InstanceOutcome => ({
   instanceId: locked.instanceId,
   context,
@@ -210,8 +210,8 @@ const toOutcome = (
     hasRegistered,
   }),
   relatives: { related: surroundings.related, aggregates: surroundings.aggregates },
-  expiresAt: written.get(locked.instanceId)?.expiresAt ?? locked.expiresAt,
-  version: written.get(locked.instanceId)?.version ?? locked.version,
+  expiresAt: row?.expiresAt ?? locked.expiresAt,
+  version: row?.version ?? locked.version,
   readerPass: locked.readerPass,
   registered: registers,
 });
