@@ -20,8 +20,9 @@ module.exports = {
       }),
   // Files that wait for servers leave a processor to others; more than two at once would crowd the fleets of the end-to-end tests.
   maxWorkers: 2,
-  // A worker that has grown is started anew between two files.
-  workerIdleMemoryLimit: '2GB',
+  // Each file leaves some 15 MB behind. A worker that has grown is started anew between two files, long before its heap is full.
+  workerIdleMemoryLimit: '1GB',
+  logHeapUsage: true,
   // What takes milliseconds on an idle machine fails only where it hangs.
   testTimeout: 180_000,
   reporters: ['default', require.resolve('@decision/tooling/jest-count-reporter')],
