@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
 import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
 import { CUSTOMERS, DISCOUNT, ORDERS, TIER } from './order-contexts';
@@ -64,9 +65,15 @@ const asOwner = async (sql: string): Promise<void> => {
   await client.query(sql).finally(() => client.end());
 };
 
+/** How many operations wait for instances. */
+const inLine = async (): Promise<number> => {
+  const text = await (await fetch(`${api.url}/metrics`)).text();
+  return Number(/^decision_context_line_waiting\{.*\} (\d+)$/m.exec(text)?.[1]);
+};
+
 /** Lets an operation hold an instance until `free` is called. */
-const hold = async (id: string): Promise<{ free(): void; readonly answer: Promise<unknown> }> => {
-  await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
+const hold = async (id: string, total = 200): Promise<{ free(): void; readonly answer: Promise<unknown> }> => {
+  await api.bindRule(slug, `${slug}-discount-${total}`, DISCOUNT);
   let free = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     api.workers.before = () => {
@@ -74,7 +81,7 @@ const hold = async (id: string): Promise<{ free(): void; readonly answer: Promis
       return new Promise((go) => (free = go));
     };
   });
-  const answer = put(id, { country: 'NL', total: 200 });
+  const answer = put(id, { country: 'NL', total });
   await held;
   api.workers.before = () => Promise.resolve();
   return { free: () => free(), answer };
@@ -235,18 +242,17 @@ describe('an entity node that updates', () => {
   it('CN-108: fails if the line is full, and if its time is over', async () => {
     const { free, answer } = await hold('o-1');
     const waiting = Array.from({ length: 3 }, (_, n) => update({ order_id: 'o-1', total: n }));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await waitUntil(async () => (await inLine()) === 3, 'the line is full');
     await expect(update({ order_id: 'o-1', total: 9 })).rejects.toMatchObject({
       ...{ code: 'infrastructure_error', outcome: 'busy', mayRetry: true },
     });
     free();
     await Promise.all([answer, ...waiting]);
-    api.workers.before = () => new Promise((go) => setTimeout(go, 1_000));
-    const slow = put('o-1', { total: 400 });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const second = await hold('o-1', 400);
     const late = update({ order_id: 'o-1', total: 9 }, { deadlineMs: 300 });
     await expect(late).rejects.toMatchObject({ code: 'infrastructure_error', outcome: 'timeout' });
-    await slow;
+    second.free();
+    await second.answer;
   });
 
   it('CN-108: does not write any more if nobody waits for it', async () => {
