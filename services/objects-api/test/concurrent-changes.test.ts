@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { waitUntil } from '@decision/local-stack';
 import { type Transaction } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
@@ -33,14 +33,11 @@ const WAITING = /* sql */ `
     select pid from pg_locks where database = (select oid from pg_database where datname = current_database())
   )`;
 
-const untilWaiting = async (sessions: number): Promise<void> => {
-  const deadline = Date.now() + 20_000;
-  while (Date.now() < deadline) {
+const untilWaiting = (sessions: number): Promise<void> =>
+  waitUntil(async () => {
     const { rows } = await inWorkspace((transaction) => transaction.raw<{ rows: { waiting: number }[] }>(WAITING));
-    if (rows[0]?.waiting === sessions) return;
-    await delay(10);
-  }
-};
+    return rows[0]?.waiting === sessions;
+  }, `${sessions} sessions wait`);
 
 /** Makes the changes with the row locked until both wait for it: each has completed its reads before the lock by then. */
 const changeAtOnce = async (table: string, id: string, changes: readonly (() => Promise<Answer>)[]): Promise<void> => {

@@ -155,8 +155,7 @@ const openWorker = async (callFor?: CallFor) => {
   });
   const requester = createRequester(broker, { group: 'gatewayReplies', expectedPartitions: 16 });
   await Promise.all([responder.start(), requester.start()]);
-  while (!requester.status().ready || responder.status().partitions < 16)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  await waitUntil(() => requester.status().ready && responder.status().partitions === 16);
   const request = async (
     versionId: string,
     payload: string,

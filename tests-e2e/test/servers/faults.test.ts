@@ -60,15 +60,14 @@ const RECOVERY_MS = 60 * SECONDS;
 
 /** Repeats the request until it is answered 200. */
 const recovers = async (): Promise<void> => {
-  const end = Date.now() + RECOVERY_MS;
   let last: Answer | undefined;
-  while (Date.now() < end) {
-    last = await solve();
-    if (last.status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  throw new Error(
-    `Not recovered after ${RECOVERY_MS} ms; the last answer was ${last?.status} ${JSON.stringify(last?.body)}`,
+  await waitUntil(
+    async () => {
+      last = await solve();
+      return last.status === 200;
+    },
+    () => `it is answered 200, not ${last?.status} ${JSON.stringify(last?.body)}`,
+    RECOVERY_MS,
   );
 };
 

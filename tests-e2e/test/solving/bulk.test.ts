@@ -1,3 +1,4 @@
+import { waitUntil } from '@decision/local-stack';
 import { type FleetUnderTest, SOLVING, startFleetUnderTest } from '../fleet/fleet-under-test';
 
 const SECONDS = 1_000;
@@ -143,9 +144,7 @@ it('logs every decision', async () => {
   const droppedBefore = await logged('dropped');
   await service.call('POST', path, weights(500));
   await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 });
-  for (let attempt = 0; attempt < 600 && (await logged('stored')) < before + 501; attempt += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await waitUntil(async () => (await logged('stored')) >= before + 501, 'all are stored');
   expect(await logged('stored')).toBe(before + 501);
   expect(await logged('dropped')).toBe(droppedBefore);
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { serviceNames } from '@decision/contracts';
 import { readExamples, readFlowExamples } from '@decision/launcher';
+import { waitUntil } from '@decision/local-stack';
 import { repositoryRoot } from '../fleet/fleet-under-test';
 import { enterExampleWorkspace, type SharedFleet } from '../fleet/shared-fleet';
 
@@ -181,7 +182,7 @@ describe('keys', () => {
       body: { code: 'forbidden' },
     });
     expect((await service.call('DELETE', `/api/v1/admin/keys/${id}`)).status).toBe(200);
-    await expectSoon(async () => (await solve()).status === 401);
+    await waitUntil(async () => (await solve()).status === 401);
   });
 
   it('shows a restricted key only the rules of its groups', async () => {
@@ -262,10 +263,10 @@ describe('values', () => {
       ((await service.call('POST', `/api/v1/solve/${slug}`, { country })).body as { free: boolean }).free;
     expect([await isFree('DE'), await isFree('FR')]).toEqual([true, false]);
     await write(['FR']);
-    await expectSoon(async () => (await isFree('FR')) && !(await isFree('DE')));
+    await waitUntil(async () => (await isFree('FR')) && !(await isFree('DE')));
     const renamed = await service.call('PUT', `/api/v1/values/${value.id}`, { name: `${name}-2`, value: ['IT'] });
     expect(renamed).toMatchObject({ status: 200 });
-    await expectSoon(async () => (await isFree('IT')) && !(await isFree('FR')));
+    await waitUntil(async () => (await isFree('IT')) && !(await isFree('FR')));
     expect(await service.call('DELETE', `/api/v1/values?id=${value.id}`)).toMatchObject({
       status: 409,
       body: { code: 'value_in_use', rules: [{ slug }] },
@@ -367,12 +368,3 @@ describe('operations', () => {
     expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f]{32}$/);
   });
 });
-
-/** Waits up to a minute for an announced change. */
-const expectSoon = async (condition: () => Promise<boolean>): Promise<void> => {
-  for (let attempt = 0; attempt < 600; attempt += 1) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('It did not come true within a minute.');
-};

@@ -69,9 +69,7 @@ describe('the process table', () => {
     const child = spawn('/bin/sh', ['-c', 'exec sleep 60'], { cwd: __dirname });
     await once(child, 'spawn');
     const find = (directory: string, program: string): number[] => (isLinux ? processesIn(directory, program) : []);
-    for (let tries = 0; isLinux && tries < 200 && find(__dirname, 'sleep').length === 0; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await waitUntil(() => !isLinux || find(__dirname, 'sleep').length > 0);
     expect(find(__dirname, 'sleep')).toEqual(isLinux ? [child.pid] : []);
     expect(find('/no/such/place', 'sleep')).toEqual([]);
     expect(find(__dirname, 'slee')).toEqual([]);
