@@ -141,12 +141,18 @@ const maskedDocuments = ({ request, response, pathTrace }: DecisionRecord, field
   return { documents, isCut };
 };
 
+/** The paths that begin with a field. `only` is undefined if the whole field is among them. */
 const below = (field: string, { only, without }: FieldMask): FieldMask => {
-  const inField = (paths: readonly FieldPath[]) =>
-    paths.filter(([first]) => first === field).map((path) => path.slice(1));
-  const kept = only === undefined ? undefined : inField(only);
-  return { only: kept?.some((path) => path.length === 0) === true ? undefined : kept, without: inField(without) };
+  const kept = only === undefined ? undefined : through(field, only, 0);
+  return { only: kept !== undefined && endAt(kept, 1) ? undefined : kept, without: through(field, without, 0) };
 };
+
+/** The paths that have a name at a depth. */
+const through = (name: string, paths: readonly FieldPath[], depth: number): readonly FieldPath[] =>
+  paths.filter((path) => path[depth] === name);
+
+/** Whether a path has no further names below a depth. */
+const endAt = (paths: readonly FieldPath[], depth: number): boolean => paths.some((path) => path.length === depth);
 
 const hasPartsOf = (field: string, fields: FieldMask): boolean => {
   const { only, without } = below(field, fields);
@@ -158,7 +164,7 @@ const maskedText = (text: string, { only, without }: FieldMask): string | undefi
   if (only === undefined && without.length === 0) return text;
   try {
     const value: unknown = JSON.parse(text);
-    return JSON.stringify(dropped(only === undefined ? value : kept(value, only), without));
+    return JSON.stringify(dropped(only === undefined ? value : kept(value, only, 1), without, 1));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return undefined;
@@ -167,27 +173,27 @@ const maskedText = (text: string, { only, without }: FieldMask): string | undefi
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Keeps the values at the paths, and the objects and lists around them; scalars have nothing below them. */
-const kept = (value: unknown, paths: readonly FieldPath[]): unknown => {
-  if (paths.some((path) => path.length === 0)) return value;
-  if (Array.isArray(value)) return value.map((item) => kept(item, paths));
+/** Keeps the values at the paths, and the objects and lists around them; scalars have nothing below them. `depth` is that of the value. */
+const kept = (value: unknown, paths: readonly FieldPath[], depth: number): unknown => {
+  if (endAt(paths, depth)) return value;
+  if (Array.isArray(value)) return value.map((item) => kept(item, paths, depth));
   if (!isObject(value)) return null;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => {
-      const inside = paths.filter(([first]) => first === name).map((path) => path.slice(1));
-      return inside.length === 0 ? [] : [[name, kept(member, inside)]];
+      const inside = through(name, paths, depth);
+      return inside.length === 0 ? [] : [[name, kept(member, inside, depth + 1)]];
     }),
   );
 };
 
-const dropped = (value: unknown, paths: readonly FieldPath[]): unknown => {
+const dropped = (value: unknown, paths: readonly FieldPath[], depth: number): unknown => {
   if (paths.length === 0) return value;
-  if (Array.isArray(value)) return value.map((item) => dropped(item, paths));
+  if (Array.isArray(value)) return value.map((item) => dropped(item, paths, depth));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => {
-      const inside = paths.filter(([first]) => first === name).map((path) => path.slice(1));
-      return inside.some((path) => path.length === 0) ? [] : [[name, dropped(member, inside)]];
+      const inside = through(name, paths, depth);
+      return endAt(inside, depth + 1) ? [] : [[name, dropped(member, inside, depth + 1)]];
     }),
   );
 };
