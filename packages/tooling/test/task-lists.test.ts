@@ -28,7 +28,7 @@ const tasks: readonly Task[] = readFileSync(join(repositoryRoot, PAGE), 'utf8')
 const isTest = (path: string): boolean => /\.test\.ts$|\/(test|testing|cases|benchmarks)\//.test(path);
 const isBuilt = (name: string): boolean => ['node_modules', 'dist', 'test-results', '.turbo'].includes(name);
 /** Pages that somebody edits when something is added; decisions and measurements are history. */
-const isEdited = (path: string): boolean => path !== PAGE && !/^docs\/(adr\/|performance\.md)/.test(path);
+const isEdited = (path: string): boolean => path !== PAGE && !/^docs\/(adr|performance)\b/.test(path);
 
 const filesBelow = (folder: string): string[] =>
   readdirSync(join(repositoryRoot, folder), { withFileTypes: true })
