@@ -233,7 +233,7 @@ it('C95: holds no more of a body than its chunks: the client is held back while 
       );
     }
   }
-  // What the service has read; what the sockets of both sides hold depends on the machine.
+  // Counts what the service has read: how much the sockets hold depends on the machine.
   let socket: Socket | undefined;
   const onRequest = (message: unknown): void => {
     ({ socket } = message as { socket: Socket });
