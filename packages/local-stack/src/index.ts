@@ -3,7 +3,7 @@ export { freePort, isPortFree } from './network/free-port';
 export { makeSelfSigned } from './network/self-signed';
 export { type RunningObjectStore, startObjectStore } from './object-store';
 export { tryLock } from './process/lock-file';
-export { freezeTree } from './process/process-table';
+export { freezeTree, thawTree } from './process/process-table';
 export {
   type BrokerAccess,
   type RunningStack,

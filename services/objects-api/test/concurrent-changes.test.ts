@@ -34,10 +34,14 @@ const WAITING = /* sql */ `
   )`;
 
 const untilWaiting = (sessions: number): Promise<void> =>
-  waitUntil(async () => {
-    const { rows } = await inWorkspace((transaction) => transaction.raw<{ rows: { waiting: number }[] }>(WAITING));
-    return rows[0]?.waiting === sessions;
-  }, `${sessions} sessions wait`);
+  waitUntil(
+    async () => {
+      const { rows } = await inWorkspace((transaction) => transaction.raw<{ rows: { waiting: number }[] }>(WAITING));
+      return rows[0]?.waiting === sessions;
+    },
+    `${sessions} sessions wait`,
+    20_000,
+  );
 
 /** Makes the changes with the row locked until both wait for it: each has completed its reads before the lock by then. */
 const changeAtOnce = async (table: string, id: string, changes: readonly (() => Promise<Answer>)[]): Promise<void> => {

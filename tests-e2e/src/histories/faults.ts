@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ServiceProcess } from '@decision/launcher';
-import { freezeTree, type ServerControl } from '@decision/local-stack';
+import { freezeTree, type ServerControl, thawTree } from '@decision/local-stack';
 import { LEASE_MS, type WatchedFleet } from './watched-fleet';
 
 /** Servers that may be subjected to faults. Absent servers are left alone. */
@@ -69,7 +69,7 @@ const freezeAWhile = async (service: ServiceProcess): Promise<void> => {
   const pid = service.pid();
   await freeze(service);
   await pause(PAUSE_MS);
-  if (service.pid() === pid) signal(service, 'SIGCONT');
+  if (service.pid() === pid) thaw(service);
 };
 
 /** Number of write-backs delayed together; a process has more connections than this. */
@@ -95,6 +95,12 @@ const delayWriteBacks = async ({ contexts: [, service], proxy }: FaultOptions['f
 export const freeze = async (service: ServiceProcess): Promise<void> => {
   const pid = service.pid();
   if (pid !== undefined) await freezeTree(pid).frozen;
+};
+
+/** Wakes a frozen process. Does nothing to one that is just being restarted. */
+export const thaw = (service: ServiceProcess): void => {
+  const pid = service.pid();
+  if (pid !== undefined) thawTree(pid);
 };
 
 /** Does nothing to a process that is just being restarted. */

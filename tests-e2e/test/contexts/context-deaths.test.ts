@@ -2,7 +2,7 @@ import { type ServiceProcess } from '@decision/launcher';
 import { testStack, waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
 import { submitTo } from '../../src/histories/client';
-import { freeze, signal } from '../../src/histories/faults';
+import { freeze, signal, thaw } from '../../src/histories/faults';
 import { type Facts, type Outcome } from '../../src/histories/history';
 import { Recorder } from '../../src/histories/recorder';
 import { callJson } from '../../src/histories/service-call';
@@ -69,14 +69,14 @@ it('C150, I1, I2, I3: contexts-api is killed between merge and execution, and a 
   const held = await holdOperation('merged');
   signal(fleet.contexts[0], 'SIGKILL');
   await held.cut;
-  signal(fleet.worker, 'SIGCONT');
+  thaw(fleet.worker);
   expect((await converges(held))[1]).toEqual({ type: 'unknown' });
 }, 180_000);
 
 it('C150, I1, I2, I3: contexts-api is killed between execution and write-back, and a retry converges', async () => {
   const held = await holdOperation('executed');
   await freeze(fleet.contexts[0]);
-  signal(fleet.worker, 'SIGCONT');
+  thaw(fleet.worker);
   await waitUntil(async () => (await decisionsOf(fleet.worker)) > held.decided, 'the worker has decided');
   signal(fleet.contexts[0], 'SIGKILL');
   await held.cut;
@@ -98,13 +98,13 @@ const wakeAfterTakeOver = async (name: string, first: ServiceProcess) => {
   const { recorder, instanceId, cut, decided } = await holdOperation(name, first);
   await freeze(first);
   try {
-    signal(fleet.worker, 'SIGCONT');
+    thaw(fleet.worker);
     await waitUntil(async () => (await decisionsOf(fleet.worker)) > decided, 'the worker has decided');
     const next = { instanceId, name: 'next', writes: { b: 1_004 } };
     expect(await submitTo(recorder.context, fleet.contexts[1].url, next)).toMatchObject({ status: 200 });
   } finally {
     // A process that stays frozen would delay every later test.
-    signal(first, 'SIGCONT');
+    thaw(first);
   }
   const answer = await cut;
   return { answer, verdict: (await recorder.conclude(instanceId)).verdict };

@@ -5,7 +5,7 @@ import { type ServiceProcess } from '@decision/launcher';
 import { type RunningStack, type ServerControl, stackLocations, startStack, waitUntil } from '@decision/local-stack';
 import { submitBatchTo, submitTo } from '../../src/histories/client';
 import { describeReport, isSerial } from '../../src/histories/describe-report';
-import { freeze, restart, signal } from '../../src/histories/faults';
+import { freeze, restart, thaw } from '../../src/histories/faults';
 import { type Facts } from '../../src/histories/history';
 import { Recorder } from '../../src/histories/recorder';
 import { callJson } from '../../src/histories/service-call';
@@ -136,7 +136,7 @@ const holdOperation = async (name: string) => {
 it('C150, I1, I2, I3: the broker is killed in the middle of an operation, and a retry converges', async () => {
   const { recorder, cut } = await holdOperation('broker');
   await control('broker').kill('SIGKILL');
-  signal(fleet.worker, 'SIGCONT');
+  thaw(fleet.worker);
   await control('broker').start();
   await cut;
   await converges(recorder);
@@ -147,7 +147,7 @@ it('C142, C150, I6: a worker is paused past its session; another carries its ope
   await fleet.startFurther('solve-worker', {});
   const answer = await cut;
   expect(answer).toMatchObject({ status: 200, body: { state: DECIDED } });
-  signal(fleet.worker, 'SIGCONT');
+  thaw(fleet.worker);
   await waitUntil(async () => (await decisionsOf(fleet.worker)) > decided, 'the worker has decided late');
   await converges(recorder);
 }, 360_000);

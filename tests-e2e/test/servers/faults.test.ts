@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freezeTree, type RunningStack, stackLocations, startStack, waitUntil } from '@decision/local-stack';
+import { freezeTree, type RunningStack, stackLocations, startStack, thawTree, waitUntil } from '@decision/local-stack';
 import {
   type Answer,
   call,
@@ -117,7 +117,7 @@ it(
     const pid = service.fleet.services.get('solve-worker')?.pid() ?? 0;
     await freezeTree(pid).frozen;
     const { result, ms } = await elapsed(() => solve(gateway.url));
-    process.kill(pid, 'SIGCONT');
+    thawTree(pid);
     expect(result).toMatchObject({ status: 504, body: { code: 'deadline_exceeded' } });
     expect(ms).toBeGreaterThanOrEqual(SHORT_RPC_TIMEOUT_MS - 1_000);
     await gateway.stop(STOP_MS);

@@ -182,7 +182,7 @@ describe('keys', () => {
       body: { code: 'forbidden' },
     });
     expect((await service.call('DELETE', `/api/v1/admin/keys/${id}`)).status).toBe(200);
-    await waitUntil(async () => (await solve()).status === 401);
+    await untilAnnounced(async () => (await solve()).status === 401);
   });
 
   it('shows a restricted key only the rules of its groups', async () => {
@@ -263,10 +263,10 @@ describe('values', () => {
       ((await service.call('POST', `/api/v1/solve/${slug}`, { country })).body as { free: boolean }).free;
     expect([await isFree('DE'), await isFree('FR')]).toEqual([true, false]);
     await write(['FR']);
-    await waitUntil(async () => (await isFree('FR')) && !(await isFree('DE')));
+    await untilAnnounced(async () => (await isFree('FR')) && !(await isFree('DE')));
     const renamed = await service.call('PUT', `/api/v1/values/${value.id}`, { name: `${name}-2`, value: ['IT'] });
     expect(renamed).toMatchObject({ status: 200 });
-    await waitUntil(async () => (await isFree('IT')) && !(await isFree('FR')));
+    await untilAnnounced(async () => (await isFree('IT')) && !(await isFree('FR')));
     expect(await service.call('DELETE', `/api/v1/values?id=${value.id}`)).toMatchObject({
       status: 409,
       body: { code: 'value_in_use', rules: [{ slug }] },
@@ -368,3 +368,7 @@ describe('operations', () => {
     expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f]{32}$/);
   });
 });
+
+/** Waits until an announced change shows, at most a minute. */
+const untilAnnounced = (condition: () => Promise<boolean>): Promise<void> =>
+  waitUntil(condition, 'the change is announced', 60_000);

@@ -69,7 +69,7 @@ describe('the process table', () => {
     const child = spawn('/bin/sh', ['-c', 'exec sleep 60'], { cwd: __dirname });
     await once(child, 'spawn');
     const find = (directory: string, program: string): number[] => (isLinux ? processesIn(directory, program) : []);
-    await waitUntil(() => !isLinux || find(__dirname, 'sleep').length > 0);
+    await waitUntil(() => !isLinux || find(__dirname, 'sleep').length > 0, 'the program has begun', 2_000);
     expect(find(__dirname, 'sleep')).toEqual(isLinux ? [child.pid] : []);
     expect(find('/no/such/place', 'sleep')).toEqual([]);
     expect(find(__dirname, 'slee')).toEqual([]);

@@ -160,6 +160,7 @@ export const freezeTree = (
   return { descendants, frozen: waitUntil(areStopped, `process ${pid} and those below it have stopped`) };
 };
 
+/** Wakes what {@link freezeTree} has frozen. */
 export const thawTree = (pid: number): void => {
   for (const descendant of descendantsOf(pid)) sendSignal(descendant, 'SIGCONT');
   sendSignal(pid, 'SIGCONT');
