@@ -4,7 +4,8 @@ import { checkDatabaseUrl } from './database-url';
 import { destroySocket } from './driver-socket';
 import { translateError } from './translate-error';
 
-const CONNECT_TIMEOUT_MS = 5_000;
+/** For a connection of an operator's task, ms: a busy database may take its time to accept one. */
+export const ADMINISTRATOR_CONNECT_TIMEOUT_MS = 20_000;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const FAREWELL_MS = 2_000;
 
@@ -16,7 +17,7 @@ export const asAdministrator = async <T>(url: string, work: (client: Client) => 
   const client = new Client({
     connectionString: checkDatabaseUrl(url),
     application_name: 'decision-administration',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: ADMINISTRATOR_CONNECT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
   });
   // A broken connection fails its running statement; without a listener it would also end the process.

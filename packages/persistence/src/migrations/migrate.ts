@@ -1,6 +1,6 @@
 import { ServiceError } from '@decision/contracts';
 import { type Knex, knex as createKnex } from 'knex';
-import { asAdministrator } from '../connection/administrator';
+import { ADMINISTRATOR_CONNECT_TIMEOUT_MS, asAdministrator } from '../connection/administrator';
 import { type Database } from '../connection/database';
 import { checkDatabaseUrl } from '../connection/database-url';
 import { translateError } from '../connection/translate-error';
@@ -25,7 +25,6 @@ const MIGRATION_LOCK = 0xdec15104;
 /** For waiting until another process has migrated, ms. */
 const LOCK_TIMEOUT_MS = 120_000;
 const STATEMENT_TIMEOUT_MS = 600_000;
-const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * Brings the schema up to date. Any number of processes may do so at once: one migrates, the others wait for it and find nothing
@@ -73,7 +72,7 @@ const migratorConfig = ({ url, applicationName = 'decision-migrations' }: Migrat
   connection: {
     connectionString: checkDatabaseUrl(url),
     application_name: applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: ADMINISTRATOR_CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 5_000,
   },
