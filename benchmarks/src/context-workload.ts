@@ -1,4 +1,4 @@
-import { type RuleImport } from '@decision/contracts';
+import { type RuleImport, type RuleTable } from '@decision/contracts';
 import { BenchmarkError } from './benchmark-error';
 import { type ServiceUnderTest } from './service-under-test';
 
@@ -56,16 +56,22 @@ export const reading = (index: number, instances: number) => ({
   checked: index % 2 === 0,
 });
 
-const rule = (slug: string, context: string, inputs: object[], outputs: object[], conditions: object[]): RuleImport =>
+const rule = (
+  slug: string,
+  context: string,
+  inputs: object[],
+  outputs: object[],
+  conditions: object[],
+): RuleImport & RuleTable =>
   ({
     ...{ slug, name: slug, context: { slug: context, version: 'latest' } },
     ...{ requestSchema: inputs, responseSchema: outputs, conditions },
-  }) as RuleImport; // checked by the import
+  }) as RuleImport & RuleTable; // checked by the import
 
 const field = (key: string, type: string) => ({ key, name: key, type });
 
 /** A discount of a tenth of the total. */
-export const discountRule = (context: string): RuleImport =>
+export const discountRule = (context: string): RuleImport & RuleTable =>
   rule(
     `${context}-discount`,
     context,
@@ -75,7 +81,7 @@ export const discountRule = (context: string): RuleImport =>
   );
 
 /** A tier from the discount: it runs in the round after the rule that decides the discount. */
-export const tierRule = (context: string): RuleImport =>
+export const tierRule = (context: string): RuleImport & RuleTable =>
   rule(
     `${context}-tier`,
     context,

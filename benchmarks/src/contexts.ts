@@ -1,14 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { cpus, loadavg } from 'node:os';
-import { type ExecutionRecord, packExecutions } from '@decision/contracts';
 import { ensureWorkspace } from '@decision/persistence';
-import { type Pipe, startPipe } from './baselines/start-pipe';
+import { startPipe } from './baselines/start-pipe';
 import { range, timed } from './beside-sql';
 import { growDependents, growHistory, growInstances, growLines, growReaders, growRelated } from './context-growth';
 import {
   discountRule,
   makeColouredOffers,
-  type MadeContext,
   makeContext,
   makeOffers,
   makeReadings,
@@ -17,8 +14,9 @@ import {
   senderTo,
   tierRule,
 } from './context-workload';
+import { evaluateRules, recallResults, writeTwice } from './least-batch';
 import { type Measurement, median, medianOf, summarise } from './measurement';
-import { CHUNK, type DecidedInstance, openRawInstances, type RawInstances } from './raw-instances';
+import { openRawInstances, type RawInstances } from './raw-instances';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
@@ -56,59 +54,30 @@ type Work = () => Promise<unknown>;
 interface Compared {
   readonly batch: Work;
   readonly raw: Work;
-  readonly least?: Work;
+  /** Its writes and messages alone. */
+  readonly moved?: Work;
+  /** The same with evaluations. */
+  readonly decided?: Work;
 }
 
 /** Rows per second of a batch, compared with the raw statement. */
 const compareRows = async (what: string, rows: number, compared: Compared): Promise<void> => {
-  const { batch, raw, least } = compared;
-  const times: Record<keyof Compared, number[]> = { batch: [], raw: [], least: [] };
+  const works = Object.entries({
+    raw: compared.raw,
+    moved: compared.moved,
+    decided: compared.decided,
+    batch: compared.batch,
+  });
+  const times = new Map(works.map(([name]) => [name, [] as number[]]));
   for (let round = 0; round < ROUNDS; round += 1) {
-    await timed(times.raw, raw);
-    if (least !== undefined) await timed(times.least, least);
-    await timed(times.batch, batch);
+    for (const [name, work] of works) if (work !== undefined) await timed(times.get(name) ?? [], work);
     say(`${what}, round ${round + 1} of ${ROUNDS}`);
   }
-  const perSecond = (ms: number): string => ((rows / ms) * 1_000).toFixed(0);
-  const [served, bare, bound] = [median(times.batch), median(times.raw), median(times.least)];
-  const shown = least === undefined ? ' |  ' : `${perSecond(bound)} | ${(bare / bound).toFixed(2)}`;
-  print(`| ${what} | ${perSecond(served)} | ${perSecond(bare)} | ${(bare / served).toFixed(2)} | ${shown} |`);
-};
-
-const DECIDED_BY = { effective_version: randomUUID(), input_hash: randomBytes(32).toString('base64url') };
-
-/** The results of two rules, as the database stores them for each instance. */
-const decided = (slug: string, total: number): Omit<DecidedInstance, 'id'> => {
-  const records = ['discount', 'tier'].map((fact): [string, ExecutionRecord] => {
-    const run = { status: 'success' as const, run_count: 1, timestamp: new Date().toISOString() };
-    const wrote = { written_to_context: [fact], owned_facts: [fact], last_success: DECIDED_BY };
-    return [`rule:${slug}-${fact}`, { type: 'rule', slug: `${slug}-${fact}`, ...DECIDED_BY, ...run, ...wrote }];
-  });
-  return {
-    facts: { total, discount: total / 10, tier: 'gold' },
-    executions: packExecutions(Object.fromEntries(records)),
-  };
-};
-
-/**
- * The least that a batch with rules consists of: the facts of each chunk are stored, go to another process and back through HTTP and Kafka, and
- * are stored again with what rules have decided. Three chunks at once. Nothing is parsed, checked, evaluated or logged.
- */
-const writeTwice = async (
-  { raw, pipe }: Pick<Bench, 'raw'> & { readonly pipe: Pipe },
-  context: MadeContext,
-  instances: readonly { readonly id: string; readonly facts: { readonly total: number } }[],
-): Promise<void> => {
-  const chunks = range(Math.ceil(instances.length / CHUNK)).map((n) => instances.slice(n * CHUNK, (n + 1) * CHUNK));
-  const takeChunks = async (): Promise<void> => {
-    for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
-      await raw.upsert(context.id, chunk);
-      await (await fetch(pipe.url, { method: 'POST', body: JSON.stringify(chunk) })).text();
-      const results = chunk.map(({ id, facts }) => ({ ...decided(context.slug, facts.total), id }));
-      await raw.writeBack(context.id, results);
-    }
-  };
-  await Promise.all(range(3).map(takeChunks));
+  const took = (name: keyof Compared): number => median(times.get(name) ?? []);
+  const perSecond = (name: keyof Compared): string => ((rows / took(name)) * 1_000).toFixed(0);
+  const beside = (name: keyof Compared): string =>
+    compared[name] === undefined ? ' | ' : `${perSecond(name)} | ${(took('raw') / took(name)).toFixed(2)}`;
+  print(`| ${what} | ${perSecond('raw')} | ${beside('batch')} | ${beside('moved')} | ${beside('decided')} |`);
 };
 
 const measureBatches = async ({ service, contexts, raw, brokers }: Bench): Promise<void> => {
@@ -118,7 +87,7 @@ const measureBatches = async ({ service, contexts, raw, brokers }: Bench): Promi
   const stored = records.map((facts) => ({ id: facts.id, facts }));
   const include = '?include=is_new';
   print(
-    '| batch | rows/s | raw upsert, rows/s | ratio | two writes and a message, rows/s | its ratio |\n| --- | --- | --- | --- | --- | --- |',
+    `| batch | raw upsert, rows/s | the batch | ratio | two writes and a message | ratio | with its evaluations | ratio |\n|${' --- |'.repeat(8)}`,
   );
   await compareRows(`${RECORDS} records over ${RECORDS / 2} instances, nothing to run`, RECORDS, {
     raw: () => raw.upsert(baseline.id, stored),
@@ -133,7 +102,8 @@ const measureBatches = async ({ service, contexts, raw, brokers }: Bench): Promi
   const pipe = await startPipe(brokers);
   await compareRows(`${TRIGGERED} instances, two rules in two rounds`, TRIGGERED, {
     raw: () => raw.upsert(baseline.id, toStore()),
-    least: () => writeTwice({ raw, pipe }, twice, toStore()),
+    moved: () => writeTwice({ raw, pipe, decide: recallResults }, twice, toStore()),
+    decided: () => writeTwice({ raw, pipe, decide: evaluateRules(offers.slug) }, twice, toStore()),
     batch: () => contexts('POST', `/contexts/batch/${offers.slug}${include}`, ((round += 1), totals())),
   }).finally(() => pipe.stop());
 };
