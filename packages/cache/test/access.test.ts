@@ -1,8 +1,7 @@
 import { closeAll, open, openUp, untilUp } from './opened-cache';
 import { type OwnServer, startOwnServer } from './own-server';
 import { connectRaw, type RawClient } from './raw-client';
-import { makeSelfSigned, waitUntil } from '@decision/local-stack';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy';
+import { makeSelfSigned, startTcpProxy, type TcpProxy, waitUntil } from '@decision/local-stack';
 
 const SECRET = 's3cret/@:?#';
 const ENCODED = encodeURIComponent(SECRET);
@@ -87,7 +86,7 @@ describe('TLS', () => {
   let proxy: TcpProxy;
 
   beforeEach(async () => {
-    proxy = await startTcpProxy(Number(new URL(server.url).port), { cert: certificate.cert, key: certificate.key });
+    proxy = await startTcpProxy(server.url, { tls: { cert: certificate.cert, key: certificate.key } });
   });
   afterEach(async () => {
     await closeAll();
@@ -100,10 +99,8 @@ describe('TLS', () => {
       names.push(name);
       done(null);
     };
-    const shared = await startTcpProxy(Number(new URL(server.url).port), {
-      cert: certificate.cert,
-      key: certificate.key,
-      SNICallback,
+    const shared = await startTcpProxy(server.url, {
+      tls: { cert: certificate.cert, key: certificate.key, SNICallback },
     });
     await openUp({ url: `rediss://localhost:${shared.port}`, tlsCa: certificate.cert });
     expect(names).toEqual(['localhost', 'localhost']);
@@ -131,9 +128,11 @@ describe('TLS', () => {
 
   it('is shown the certificate of this client, and refuses a client without one', async () => {
     const own = makeSelfSigned('gateway');
-    const asking = await startTcpProxy(Number(new URL(server.url).port), {
-      ...{ cert: certificate.cert, key: certificate.key },
-      ...{ requestCert: true, rejectUnauthorized: true, ca: own.cert },
+    const asking = await startTcpProxy(server.url, {
+      tls: {
+        ...{ cert: certificate.cert, key: certificate.key },
+        ...{ requestCert: true, rejectUnauthorized: true, ca: own.cert },
+      },
     });
     const url = `rediss://localhost:${asking.port}`;
     const { cache } = await openUp({ url, tlsCa: certificate.cert, tlsCert: own.cert, tlsKey: own.key });

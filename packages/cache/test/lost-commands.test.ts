@@ -1,24 +1,22 @@
 import { testStack, waitUntil } from '@decision/local-stack';
 import { closeAll, openUp } from './opened-cache';
 import { connectRaw, type RawClient } from './raw-client';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy';
+import { type HoldingProxy, startHoldingProxy } from './holding-proxy';
 
 const { cacheUrl, uniqueName } = testStack();
 
 let raw: RawClient;
-let proxy: TcpProxy;
+let proxy: HoldingProxy;
 let key: string;
 /** Short deadlines for commands, long ones for the connection. */
 let settings: { url: string; keyPrefix: string; commandTimeoutMs: number; heartbeatMs: number };
 
 beforeEach(async () => {
   raw = await connectRaw(cacheUrl);
-  proxy = await startTcpProxy(Number(new URL(cacheUrl).port));
+  proxy = await startHoldingProxy(cacheUrl);
   const keyPrefix = `${uniqueName('lost')}:`;
   key = `${keyPrefix}k`;
-  const url = new URL(cacheUrl);
-  url.port = String(proxy.port);
-  settings = { url: url.href, keyPrefix, commandTimeoutMs: 50, heartbeatMs: 60_000 };
+  settings = { url: proxy.url, keyPrefix, commandTimeoutMs: 50, heartbeatMs: 60_000 };
 });
 afterEach(async () => {
   await closeAll();

@@ -1,6 +1,8 @@
 export { type RunningCluster, startBrokerCluster } from './broker-cluster';
+export { type FlightCounter, startFlightCounter } from './network/flight-counter';
 export { freePort, isPortFree } from './network/free-port';
 export { makeSelfSigned } from './network/self-signed';
+export { type ProxiedConnection, startTcpProxy, type TcpProxy } from './network/tcp-proxy';
 export { type RunningObjectStore, startObjectStore } from './object-store';
 export { tryLock } from './process/lock-file';
 export { freezeTree, thawTree } from './process/process-table';

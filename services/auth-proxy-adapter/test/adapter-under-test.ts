@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { openCache } from '@decision/cache';
-import { testStack } from '@decision/local-stack';
+import { startTcpProxy, testStack } from '@decision/local-stack';
 import { ensureWorkspace, openDatabase } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createLogger, createMetrics, readConfig, type Stopper } from '@decision/service-kit';
@@ -11,7 +11,7 @@ import { settings } from '../src/config';
 import { type ApplySavedMapping } from '../src/passthrough/begin-session';
 import { openMail } from '../src/open-mail';
 import { openPeople } from '../src/open-people';
-import { type Fault, faultyDatabase, openWire } from './faulty-database';
+import { type Fault, faultyDatabase } from './faulty-database';
 import { applySavedMapping } from '../src/passthrough/saved-mapping';
 
 /** Variables of passthrough, complete. */
@@ -68,12 +68,12 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
   const stack = testStack();
   const url = await createMigratedDatabase(stack.databaseUrl, stack.uniqueName('adapter'));
   const { id: workspaceId } = await ensureWorkspace(url, { slug: 'main', name: 'Main' });
-  const wire = await openWire(url);
-  const reliable = openDatabase({ url: wire.url, applicationName: 'adapter-test', acquireTimeoutMs: 30_000 });
+  const proxy = await startTcpProxy(url);
+  const reliable = openDatabase({ url: proxy.url, applicationName: 'adapter-test', acquireTimeoutMs: 30_000 });
   const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
   const owner = new Client({ connectionString: url });
   await owner.connect();
-  const { database, fault } = faultyDatabase(reliable, wire);
+  const { database, fault } = faultyDatabase(reliable, proxy);
   const begin = async () => {
     const stops: Parameters<Stopper['add']>[1][] = [];
     const stopper: Pick<Stopper, 'add'> = { add: (_name, stop) => void stops.push(stop) };
@@ -103,7 +103,7 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
       await owner.end();
       await cache.close();
       await database.close();
-      await wire.close();
+      await proxy.close();
     },
   };
   const first = await begin();

@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo, type Server, type Socket, connect } from 'node:net';
+import { type ProxiedConnection, startTcpProxy } from '@decision/local-stack';
 import { MessageReader, StatementReader } from './database-messages';
 
 /** Position of a trap: the nth statement of this kind from now on, on any connection, or the commit of its transaction. */
@@ -47,24 +47,15 @@ interface Trap extends TrapPosition {
 }
 
 export const startStatementProxy = async (databaseUrl: string): Promise<StatementProxy> => {
-  const url = new URL(databaseUrl);
-  const target = { host: url.hostname, port: Number(url.port) };
-  const connections = new Set<Connection>();
   const traps = new Set<Trap>();
   const failures = new Set<Failure>();
-  let refuses = false;
-  const server = createServer((client) => {
-    if (refuses) return void client.destroy();
-    const connection = new Connection(client, connect(target), traps, failures);
-    connections.add(connection);
-    client.once('close', () => connections.delete(connection));
+  const proxy = await startTcpProxy(databaseUrl, {
+    relay: (connection) => new Connection(connection, traps, failures),
   });
-  url.port = String(await listen(server));
-  const cutAll = (): void => connections.forEach((connection) => connection.cut());
   const set = (position: TrapPosition, keepsAnswer: boolean): Promise<Connection> =>
     new Promise((sprung) => traps.add({ ...position, left: position.nth ?? 1, keepsAnswer, sprung }));
   return {
-    url: url.href,
+    url: proxy.url,
     hold: async (position) => {
       const connection = await set(position, false);
       return { letGo: () => connection.letGo() };
@@ -77,26 +68,11 @@ export const startStatementProxy = async (databaseUrl: string): Promise<Statemen
       failures.add(failure);
       return { failed: () => failure.failed, end: () => void failures.delete(failure) };
     },
-    refuse: () => {
-      refuses = true;
-      cutAll();
-    },
-    admit: () => {
-      refuses = false;
-    },
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        cutAll();
-      }),
+    refuse: () => proxy.refuse(),
+    admit: () => proxy.admit(),
+    close: () => proxy.close(),
   };
 };
-
-const listen = (server: Server): Promise<number> =>
-  new Promise((done, fail) => {
-    server.once('error', fail);
-    server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port)); // the server listens on TCP
-  });
 
 /** One proxied connection. */
 class Connection {
@@ -109,29 +85,19 @@ class Connection {
   private losing: Trap | undefined;
 
   constructor(
-    private readonly client: Socket,
-    private readonly server: Socket,
+    private readonly proxied: ProxiedConnection,
     private readonly traps: Set<Trap>,
     private readonly failures: ReadonlySet<Failure>,
   ) {
+    const { client, server } = proxied;
     client.on('data', (data) => this.asked.read(data).forEach((message) => this.ask(message)));
     server.on('data', (data) => this.answered.read(data).forEach((message) => this.answer(message)));
-    for (const socket of [client, server]) {
-      socket.setNoDelay(true);
-      socket.on('error', () => undefined); // the close event follows
-      socket.once('close', () => this.cut());
-    }
   }
 
   letGo(): void {
     const held = this.held ?? [];
     this.held = undefined;
-    for (const message of held) this.server.write(message);
-  }
-
-  cut(): void {
-    this.client.destroy();
-    this.server.destroy();
+    for (const message of held) this.proxied.server.write(message);
   }
 
   private ask(message: Buffer): void {
@@ -143,7 +109,7 @@ class Connection {
       this.held = [];
       trap.sprung(this);
     }
-    if (this.held === undefined) this.server.write(message);
+    if (this.held === undefined) this.proxied.server.write(message);
     else this.held.push(message);
   }
 
@@ -151,7 +117,7 @@ class Connection {
     const failure = [...this.failures].find(({ statement }) => text !== undefined && statement.test(text));
     if (failure === undefined) return false;
     failure.failed += 1;
-    this.client.write(failure.answer);
+    this.proxied.client.write(failure.answer);
     return true;
   }
 
@@ -172,11 +138,11 @@ class Connection {
   }
 
   private answer(message: Buffer): void {
-    if (this.losing === undefined) return void this.client.write(message);
+    if (this.losing === undefined) return void this.proxied.client.write(message);
     if (!isReady(message)) return;
     this.losing.sprung(this);
     // A turn later: a test that kills the process does so before the process notices.
-    setImmediate(() => this.cut());
+    setImmediate(() => this.proxied.cut());
   }
 }
 

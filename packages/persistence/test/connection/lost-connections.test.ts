@@ -4,7 +4,7 @@ import { waitUntil } from '@decision/local-stack';
 import { type Database, insertAsset, openDatabase } from '../../src';
 import { asOwner } from '../as-owner';
 import { newRule } from '../assets/rule-fixtures';
-import { openTcpProxy, type TcpProxy } from './tcp-proxy';
+import { startSilentProxy, type SilentProxy } from './silent-proxy';
 import { openTestWorkspace, type TestWorkspace } from '../test-workspace';
 import { unavailable } from './unavailable';
 
@@ -43,7 +43,7 @@ describe('lost connections', () => {
     });
 
     it('because it accepts and says nothing is reported within the connect timeout', async () => {
-      const proxy = await openTcpProxy(workspace.url);
+      const proxy = await startSilentProxy(workspace.url);
       proxy.swallow();
       expect(await attempt(proxy.url)).toMatchObject(unavailable(/cannot be reached/));
       await proxy.close();
@@ -76,10 +76,10 @@ describe('lost connections', () => {
   });
 
   describe('a connection that breaks', () => {
-    let proxy: TcpProxy;
+    let proxy: SilentProxy;
     let database: Database;
     beforeEach(async () => {
-      proxy = await openTcpProxy(workspace.url);
+      proxy = await startSilentProxy(workspace.url);
       database = workspace.open({ url: proxy.url, poolMax: 2, statementTimeoutMs: 1_000, connectTimeoutMs: 3_000 });
     });
     afterEach(async () => {

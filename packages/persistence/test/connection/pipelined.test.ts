@@ -1,7 +1,6 @@
-import { waitUntil } from '@decision/local-stack';
+import { startFlightCounter, waitUntil } from '@decision/local-stack';
 import { type Database, openDatabase, together, type Transaction } from '../../src';
-import { startFlightCounter } from '../../src/testing';
-import { openTcpProxy } from './tcp-proxy';
+import { startSilentProxy } from './silent-proxy';
 import { openTestWorkspace, type TestWorkspace } from '../test-workspace';
 
 let workspace: TestWorkspace;
@@ -113,7 +112,7 @@ describe('statements that are sent together', () => {
 });
 
 it('is cut when its pool closes, though the server does not answer what was sent', async () => {
-  const proxy = await openTcpProxy(workspace.url);
+  const proxy = await startSilentProxy(workspace.url);
   const silenced = openDatabase({
     ...{ url: proxy.url, applicationName: 'silenced', isPipelined: true, closeTimeoutMs: 100 },
   });

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { waitUntil } from '@decision/local-stack';
+import { startTcpProxy, waitUntil } from '@decision/local-stack';
 import { createDatabase, dropDatabase, migrate, requireDatabase } from '../../src';
 import { asAdministrator } from '../../src/connection/administrator';
 import { type FreshDatabase, freshDatabase } from '../migrations/fresh-database';
-import { openTcpProxy } from './tcp-proxy';
 
 let empty: FreshDatabase;
 beforeEach(async () => {
@@ -53,13 +52,13 @@ describe('requireDatabase', () => {
 
   it('waits for a server that is away', async () => {
     await migrate({ url: empty.url });
-    const proxy = await openTcpProxy(empty.url);
+    const proxy = await startTcpProxy(empty.url);
     proxy.refuse();
     const problems: string[] = [];
     await requireDatabase(proxy.url, {
       onProblem: (problem) => {
         problems.push(problem);
-        proxy.heal();
+        proxy.admit();
       },
     });
     expect(problems).toEqual([expect.stringContaining('reached')]);

@@ -1,5 +1,5 @@
+import { type FlightCounter, startFlightCounter } from '@decision/local-stack';
 import { saveValues } from '@decision/persistence';
-import { type FlightCounter, startFlightCounter } from '@decision/persistence/testing';
 import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
 import { DISCOUNT } from './order-contexts';
 
