@@ -62,12 +62,13 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
   const databaseUrl = await createMigratedDatabase(servers.databaseUrl, name);
   const { id: workspaceId } = await ensureWorkspace(databaseUrl, { slug: 'main', name: 'Main' });
   const apiKey = await ensureAdminKey(databaseUrl, workspaceId, undefined);
-  const proxy = await startStatementProxy(await ensureServiceLogin(databaseUrl, `${name}_services`));
+  const serviceUrl = await ensureServiceLogin(databaseUrl, `${name}_services`);
   const folder = mkdtempSync(join(tmpdir(), 'collectors-'));
   const archive = join(folder, 'archive');
   const kafka = new Kafka({ brokers: servers.mqBrokers.split(','), clientId: 'test', logLevel: logLevel.NOTHING });
   const topic = `${name}.logs`;
   const producer = await openTopic(kafka, topic);
+  const proxy = await startStatementProxy(serviceUrl);
   const processes: ServiceProcess[] = [];
   const writers = new Set<() => Promise<void>>();
   const lines: string[] = [];
@@ -181,7 +182,14 @@ export const withCollectors = async (work: (collectors: CollectorsUnderTest) => 
 const openTopic = async (kafka: Kafka, topic: string): Promise<Producer> => {
   const admin = kafka.admin();
   await admin.connect();
-  await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS }], waitForLeaders: true });
+  // The library's own waiting fails if the broker does not know the new topic yet.
+  await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS }], waitForLeaders: false });
+  const isServed = (): Promise<boolean> =>
+    admin.fetchTopicOffsets(topic).then(
+      () => true,
+      () => false,
+    );
+  await waitUntil(isServed, 'the topic is served');
   await admin.disconnect();
   const producer = kafka.producer({ retry: { retries: 2, initialRetryTime: 100 } });
   await producer.connect();
