@@ -161,4 +161,26 @@ describe('a producer on several brokers', () => {
       expect(order).toEqual([...order].sort((a, b) => a - b));
     }
   });
+
+  it('keeps what it sends while one copy is left, however often brokers fail to store it, up to its deadline', async () => {
+    const events: ProducerEvent[] = [];
+    const producer = broker.createProducer({
+      topics: ['solution'],
+      retry: { initialMs: 10, maxMs: 100 },
+      onEvent: (event) => events.push(event),
+    });
+    await producer.connect();
+    const away = cluster.controls.slice(1);
+    await Promise.all(away.map((control) => control.kill()));
+    const value = Buffer.from('patient');
+    const sent = producer.send({
+      ...{ topic: 'solution', partition: undefined, headers: {}, value, deadline: Date.now() + 170_000 },
+    });
+    const failedSends = (): number => events.filter(({ type }) => type === 'producer_lost').length;
+    await waitUntil(() => failedSends() > 6, 'more sends have failed than a message may fail by itself');
+    await Promise.all(away.map((control) => control.start()));
+    await sent;
+    await onlooker.inSync(3);
+    expect((await storedMessages(broker, 'solution')).map((stored) => stored.value)).toContain('patient');
+  });
 });

@@ -20,6 +20,20 @@ export const brokerErrorType = (error: unknown): string | undefined => {
   return typeof type === 'string' ? type : undefined;
 };
 
+/** Codes of the network for a broker that accepts no connection. */
+const UNREACHABLE: ReadonlySet<unknown> = new Set([
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'],
+]);
+
+/** The library's names for an error because no broker is known that leads a partition. */
+const LEADERLESS: ReadonlySet<unknown> = new Set(['KafkaJSBrokerNotFound', 'KafkaJSMetadataNotLoaded']);
+
+/** Whether a broker could not even be connected to. */
+export const isUnreachable = (error: unknown): boolean => {
+  const cause = root(error) as LibraryError | undefined; // fields are only compared
+  return UNREACHABLE.has(cause?.code) || LEADERLESS.has(cause?.name);
+};
+
 /** An error's sentence for a status line or a log: the message of the broker or the network, in one line. */
 export const brokerErrorText = (error: unknown): string => {
   const cause = root(error);

@@ -13,7 +13,13 @@ import {
   type ProducerState,
   type Settled,
 } from './producer';
-import { createProducerSession, isMessageFault, type SendOutcome, UntrustedSessionError } from './producer-session';
+import {
+  createProducerSession,
+  isMessageFault,
+  isOutage,
+  type SendOutcome,
+  UntrustedSessionError,
+} from './producer-session';
 import { bytesOf, type QueuedMessage, SendQueue } from './send-queue';
 import { SessionKeeper } from './session-keeper';
 
@@ -28,7 +34,7 @@ const BATCH_LIMITS = { messages: 500, bytes: 16 * MIB } as const;
 const DEFAULT_SEND_DEADLINE_MS = 15_000;
 /** How often the deadlines of waiting messages are checked, ms. */
 const SWEEP_MS = 50;
-/** A message is given up after this many failed sends; from the third on it is sent in a batch of its own. */
+/** A message is given up after this many failed sends, except for outages; from the third on it is sent in a batch of its own. */
 const MAX_FAILURES = 5;
 const ALONE_FROM_FAILURES = 2;
 
@@ -251,9 +257,10 @@ class BatchingProducer implements Producer {
     this.inFlight = [];
     this.inFlightBytes = 0;
     const isFault = isMessageFault(error);
+    const isCounted = !isOutage(error);
     this.queue.putBack(
       batch.filter((item) => {
-        item.failures += 1;
+        if (isCounted) item.failures += 1;
         if (item.settled === undefined) return false;
         if ((isFault && item.alone) || item.failures >= MAX_FAILURES) {
           this.refuse(item, error);

@@ -1,6 +1,6 @@
 import { fixedLimits, type TopicKey, topicName } from '@decision/contracts';
 import { type Admin, CompressionTypes, type ICustomPartitioner, type Message, type RecordMetadata } from 'kafkajs';
-import { brokerErrorType } from '../connection/broker-error';
+import { brokerErrorType, isUnreachable } from '../connection/broker-error';
 import { createKafkaClient } from '../connection/kafka-client';
 import type { BrokerLog, BrokerSettings } from '../settings';
 import type { OutgoingMessage } from './producer';
@@ -62,6 +62,27 @@ export interface SendOutcome {
    */
   readonly isRepeated: boolean;
 }
+
+/** Errors of brokers that cannot store anything at the moment, whatever the message. */
+const OUTAGES: ReadonlySet<string | undefined> = new Set([
+  'NOT_ENOUGH_REPLICAS',
+  'NOT_ENOUGH_REPLICAS_AFTER_APPEND',
+  'NOT_LEADER_FOR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'REQUEST_TIMED_OUT',
+  'BROKER_NOT_AVAILABLE',
+  'REPLICA_NOT_AVAILABLE',
+  'KAFKA_STORAGE_ERROR',
+  'THROTTLING_QUOTA_EXCEEDED',
+]);
+
+/**
+ * Whether an error of {@link ProducerSession.send} says that brokers are away or cannot store now: it ends when they are back, and is no reason
+ * to give a message up before its deadline. A connection that is lost during a send is not among them: the message may be the cause.
+ */
+export const isOutage = (error: unknown): boolean =>
+  error instanceof UntrustedSessionError || OUTAGES.has(brokerErrorType(error)) || isUnreachable(error);
 
 /**
  * One idempotent producer with its own id. It handles one send at a time, and is never used again after a send has failed, was repeated or has
