@@ -30,14 +30,19 @@ const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 export const daysInMonth = (year: number, month: number): number =>
   month === 2 && isLeapYear(year) ? 29 : (MONTH_LENGTHS[month - 1] ?? 0);
 
-/** Days since 1970-01-01. Counts years from March in eras of 400 years, so that a leap day ends its year. */
+/** Days of a year of 365 days before each month. */
+const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+/** From 0000-01-01 to 1970-01-01. */
+const DAYS_BEFORE_1970 = 719_528;
+/** Leap years among the 400 that the count of leap years begins with, so that year 0 counts none. */
+const LEAP_YEARS_BEFORE = 96;
+
+/** Days since 1970-01-01 of a day in the years 0 to 9999. In 32-bit integers: it runs for each date of each input. */
 export const dayNumberOf = ({ year, month, day }: CivilDay): number => {
-  const marchYear = month <= 2 ? year - 1 : year;
-  const era = Math.floor(marchYear / 400);
-  const yearOfEra = marchYear - era * 400;
-  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
-  return era * DAYS_PER_ERA + dayOfEra - DAYS_TO_EPOCH;
+  const counted = (year + 399) | 0;
+  const leapYears = (counted >> 2) - ((counted / 100) | 0) + ((counted / 400) | 0) - LEAP_YEARS_BEFORE;
+  const leapDay = month > 2 && isLeapYear(year) ? 1 : 0;
+  return year * 365 + leapYears + (DAYS_BEFORE_MONTH[month - 1] ?? 0) + leapDay + day - 1 - DAYS_BEFORE_1970;
 };
 
 /** The calendar day of a moment, UTC. */
@@ -197,11 +202,14 @@ const parseInstant = (text: string): number => {
 
 const parseAny = (text: string): number => parseIsoDate(text) ?? Number.NaN;
 
-/** Two digits at a position; NaN if there are none. */
+/** An integer, so that sums stay integers: small enough that any sum with it is negative. */
+const NO_DIGITS = -1_000_000;
+
+/** Two digits at a position; {@link NO_DIGITS} if there are none. */
 const twoDigits = (text: string, at: number): number => {
   const tens = text.charCodeAt(at) - ZERO;
   const ones = text.charCodeAt(at + 1) - ZERO;
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NO_DIGITS;
 };
 
 const dayStart = (text: string): number => {
@@ -209,7 +217,8 @@ const dayStart = (text: string): number => {
   const month = twoDigits(text, 5);
   const day = twoDigits(text, 8);
   const isSpelt = text.charCodeAt(4) === DASH && text.charCodeAt(7) === DASH;
-  if (!isSpelt || !(year >= 0 && month >= 1 && day >= 1 && day <= daysInMonth(year, month))) return Number.NaN;
+  if (!isSpelt || year < 0 || month < 1 || month > 12 || day < 1) return Number.NaN;
+  if (day > 28 && day > daysInMonth(year, month)) return Number.NaN;
   return dayNumberOf({ year, month, day }) * DAY;
 };
 
@@ -218,10 +227,12 @@ const timeOf = (text: string, length: number): number => {
   const minutes = twoDigits(text, 14);
   const seconds = twoDigits(text, 17);
   const isSpelt = text.charCodeAt(13) === COLON && text.charCodeAt(16) === COLON;
-  if (!isSpelt || !(hours <= 23 && minutes <= 59 && seconds <= 59)) return Number.NaN;
+  if (!isSpelt || hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59)
+    return Number.NaN;
   const whole = hours * HOUR + minutes * MINUTE + seconds * SECOND;
   if (length === SECONDS_LENGTH) return whole;
-  const thousandths = twoDigits(text, 20) * 10 + text.charCodeAt(22) - ZERO;
-  const lastIsDigit = text.charCodeAt(22) >= ZERO && text.charCodeAt(22) <= ZERO + 9;
-  return text.charCodeAt(19) === DOT && lastIsDigit ? whole + thousandths : Number.NaN;
+  const last = text.charCodeAt(22) - ZERO;
+  const thousandths = twoDigits(text, 20) * 10 + last;
+  const isFraction = text.charCodeAt(19) === DOT && thousandths >= 0 && last >= 0 && last <= 9;
+  return isFraction ? whole + thousandths : Number.NaN;
 };

@@ -29,6 +29,8 @@ export const strictFailure = (rule: RuleParts, { input }: Request): RuleFailure 
  * depend on how rows are found.
  */
 export const patternFailure = (rule: RuleParts, { input }: Request): RuleFailure | undefined => {
+  // Without regular expressions, as in most rules, not even an iterator is made.
+  if (rule.search.patternCosts.size === 0) return undefined;
   let steps = 0;
   for (const [position, { most, total }] of rule.search.patternCosts) {
     const reader = rule.inputs[position]?.reader;
