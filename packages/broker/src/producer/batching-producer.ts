@@ -34,7 +34,7 @@ const BATCH_LIMITS = { messages: 500, bytes: 16 * MIB } as const;
 const DEFAULT_SEND_DEADLINE_MS = 15_000;
 /** How often the deadlines of waiting messages are checked, ms. */
 const SWEEP_MS = 50;
-/** A message is given up after this many failed sends, except for outages; from the third on it is sent in a batch of its own. */
+/** A message is given up after this many failed sends, see {@link isHopeless}; from the third on it is sent in a batch of its own. */
 const MAX_FAILURES = 5;
 const ALONE_FROM_FAILURES = 2;
 
@@ -122,7 +122,7 @@ class BatchingProducer implements Producer {
       settled(refusal);
       return;
     }
-    this.queue.push({ message, bytes, settled, failures: 0, alone: false });
+    this.queue.push({ message, bytes, settled, failures: 0, outages: 0, alone: false });
     this.scheduleFlush();
     this.armSweep();
   }
@@ -257,12 +257,13 @@ class BatchingProducer implements Producer {
     this.inFlight = [];
     this.inFlightBytes = 0;
     const isFault = isMessageFault(error);
-    const isCounted = !isOutage(error);
+    const isAway = isOutage(error);
     this.queue.putBack(
       batch.filter((item) => {
-        if (isCounted) item.failures += 1;
+        item.failures += 1;
+        if (isAway) item.outages += 1;
         if (item.settled === undefined) return false;
-        if ((isFault && item.alone) || item.failures >= MAX_FAILURES) {
+        if ((isFault && item.alone) || isHopeless(item)) {
           this.refuse(item, error);
           return false;
         }
@@ -324,6 +325,13 @@ const unreachable = (): ServiceError =>
   );
 
 const stopped = (): ServiceError => new ServiceError('shutting_down', 'The producer has been stopped.');
+
+/**
+ * Whether a message has failed too often. Outages do not count for one that may go to any partition, which only its deadline ends. One that must
+ * go to a certain partition is given up even then: those behind it would wait as long.
+ */
+const isHopeless = ({ message: { partition, key }, failures, outages }: QueuedMessage): boolean =>
+  failures - (partition === undefined && key === undefined ? outages : 0) >= MAX_FAILURES;
 
 const settle = (item: QueuedMessage, error?: ServiceError): void => {
   const { settled } = item;

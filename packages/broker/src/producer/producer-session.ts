@@ -78,8 +78,8 @@ const OUTAGES: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Whether an error of {@link ProducerSession.send} says that brokers are away or cannot store now: it ends when they are back, and is no reason
- * to give a message up before its deadline. A connection that is lost during a send is not among them: the message may be the cause.
+ * Whether an error of {@link ProducerSession.send} says that brokers are away or cannot store now: it ends when they are back. A connection that
+ * is lost during a send is not among them: the message may be the cause.
  */
 export const isOutage = (error: unknown): boolean =>
   error instanceof UntrustedSessionError || OUTAGES.has(brokerErrorType(error)) || isUnreachable(error);

@@ -5,6 +5,7 @@ const item = (name: string, bytes = 10, alone = false): QueuedMessage => ({
   bytes,
   settled: undefined,
   failures: 0,
+  outages: 0,
   alone,
 });
 

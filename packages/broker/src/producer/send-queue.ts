@@ -9,6 +9,8 @@ export interface QueuedMessage {
   settled: Settled | undefined;
   /** Number of its failed sends. */
   failures: number;
+  /** How many of them were outages: brokers were away, or could not store anything. */
+  outages: number;
   /** Send it in a batch of its own: it is suspected of spoiling its batches. */
   alone: boolean;
 }
