@@ -2,6 +2,7 @@ import { topicName } from '@decision/contracts';
 import { waitUntil } from '@decision/local-stack';
 import type { RunningCluster } from '@decision/local-stack';
 import type { Broker, ProducerEvent } from '../src';
+import { errorCodeOf } from './harness';
 import { clusterClient, startOwnCluster, type TopicOnlooker, watchTopic } from './own-cluster';
 import { storedMessages } from './stored-messages';
 
@@ -162,7 +163,7 @@ describe('a producer on several brokers', () => {
     }
   });
 
-  it('keeps what it sends while one copy is left, however often brokers fail to store it, up to its deadline', async () => {
+  it('keeps what may go to any partition while one copy is left, up to its deadline, and gives up what may not', async () => {
     const events: ProducerEvent[] = [];
     const producer = broker.createProducer({
       topics: ['solution'],
@@ -172,10 +173,12 @@ describe('a producer on several brokers', () => {
     await producer.connect();
     const away = cluster.controls.slice(1);
     await Promise.all(away.map((control) => control.kill()));
-    const value = Buffer.from('patient');
-    const sent = producer.send({
-      ...{ topic: 'solution', partition: undefined, headers: {}, value, deadline: Date.now() + 170_000 },
-    });
+    const send = (text: string, partition: number | undefined): Promise<void> =>
+      producer.send({
+        ...{ topic: 'solution', partition, headers: {}, value: Buffer.from(text), deadline: Date.now() + 170_000 },
+      });
+    const sent = send('patient', undefined);
+    expect(await errorCodeOf(send('pinned', 0))).toBe('broker_unavailable');
     const failedSends = (): number => events.filter(({ type }) => type === 'producer_lost').length;
     await waitUntil(() => failedSends() > 6, 'more sends have failed than a message may fail by itself');
     await Promise.all(away.map((control) => control.start()));

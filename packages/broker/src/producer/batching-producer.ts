@@ -258,19 +258,21 @@ class BatchingProducer implements Producer {
     this.inFlightBytes = 0;
     const isFault = isMessageFault(error);
     const isAway = isOutage(error);
-    this.queue.putBack(
-      batch.filter((item) => {
-        item.failures += 1;
-        if (isAway) item.outages += 1;
-        if (item.settled === undefined) return false;
-        if ((isFault && item.alone) || isHopeless(item)) {
-          this.refuse(item, error);
-          return false;
-        }
-        item.alone = isFault || item.failures >= ALONE_FROM_FAILURES;
-        return true;
-      }),
-    );
+    const kept = batch.filter((item) => {
+      item.failures += 1;
+      if (isAway) item.outages += 1;
+      if (item.settled === undefined) return false;
+      if ((isFault && item.alone) || isHopeless(item)) {
+        this.refuse(item, error);
+        return false;
+      }
+      item.alone = isFault || item.failures >= ALONE_FROM_FAILURES;
+      return true;
+    });
+    // Nothing waits for the turn of a message without an order, so it lets the others try first.
+    const givesWay = (item: QueuedMessage): boolean => isAway && item.alone && isFree(item);
+    this.queue.putBack(kept.filter((item) => !givesWay(item)));
+    for (const item of kept.filter(givesWay)) this.queue.push(item);
   }
 
   private refuse(item: QueuedMessage, error: unknown): void {
@@ -326,12 +328,15 @@ const unreachable = (): ServiceError =>
 
 const stopped = (): ServiceError => new ServiceError('shutting_down', 'The producer has been stopped.');
 
+/** Whether a message may go to any partition, in any order. */
+const isFree = ({ message: { partition, key } }: QueuedMessage): boolean =>
+  partition === undefined && key === undefined;
+
 /**
  * Whether a message has failed too often. Outages do not count for one that may go to any partition, which only its deadline ends. One that must
  * go to a certain partition is given up even then: those behind it would wait as long.
  */
-const isHopeless = ({ message: { partition, key }, failures, outages }: QueuedMessage): boolean =>
-  failures - (partition === undefined && key === undefined ? outages : 0) >= MAX_FAILURES;
+const isHopeless = (item: QueuedMessage): boolean => item.failures - (isFree(item) ? item.outages : 0) >= MAX_FAILURES;
 
 const settle = (item: QueuedMessage, error?: ServiceError): void => {
   const { settled } = item;
