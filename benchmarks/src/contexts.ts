@@ -62,12 +62,8 @@ interface Compared {
 
 /** Rows per second of a batch, compared with the raw statement. */
 const compareRows = async (what: string, rows: number, compared: Compared): Promise<void> => {
-  const works = Object.entries({
-    raw: compared.raw,
-    moved: compared.moved,
-    decided: compared.decided,
-    batch: compared.batch,
-  });
+  const { raw, moved, decided, batch } = compared;
+  const works = Object.entries({ raw, moved, decided, batch });
   const times = new Map(works.map(([name]) => [name, [] as number[]]));
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [name, work] of works) if (work !== undefined) await timed(times.get(name) ?? [], work);

@@ -15,8 +15,8 @@ interface Offer {
 
 /** Results of the rules for one offer. */
 interface Decision {
-  /** Of the inputs of a rule. */
-  readonly hash: string;
+  /** The hash of a rule's inputs, as executions keep it. */
+  readonly inputHash: string;
   readonly discount: unknown;
   readonly tier: unknown;
 }
@@ -27,7 +27,11 @@ const EXAMPLE_HASH = randomBytes(32).toString('base64url');
 const VERSION = randomUUID();
 
 /** Answers what is there already. */
-export const recallResults: Decide = ({ facts }) => ({ hash: EXAMPLE_HASH, discount: facts.total / 10, tier: 'gold' });
+export const recallResults: Decide = ({ facts }) => ({
+  inputHash: EXAMPLE_HASH,
+  discount: facts.total / 10,
+  tier: 'gold',
+});
 
 /** Runs both rules, and hashes the inputs of each as executions keep them. */
 export const evaluateRules = (slug: string): Decide => {
@@ -42,14 +46,14 @@ export const evaluateRules = (slug: string): Decide => {
   return ({ facts: { total } }) => {
     const { value: discount } = run(discountOf, { total }, 'discount');
     const { value: tier, inputHash } = run(tierOf, { discount }, 'tier');
-    return { hash: inputHash, discount, tier };
+    return { inputHash, discount, tier };
   };
 };
 
 /** An offer with the results of two rules, as the database stores them. */
 const decided = (slug: string, offer: Offer, decide: Decide): DecidedInstance => {
-  const { hash, discount, tier } = decide(offer);
-  const decidedBy = { effective_version: VERSION, input_hash: hash };
+  const { inputHash, discount, tier } = decide(offer);
+  const decidedBy = { effective_version: VERSION, input_hash: inputHash };
   const records = ['discount', 'tier'].map((fact): [string, ExecutionRecord] => {
     const run = { status: 'success' as const, run_count: 1, timestamp: new Date().toISOString() };
     const wrote = { written_to_context: [fact], owned_facts: [fact], last_success: decidedBy };

@@ -28,7 +28,7 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
 /** The library's names for an error because no broker is known that leads a partition. */
 const LEADERLESS: ReadonlySet<unknown> = new Set(['KafkaJSBrokerNotFound', 'KafkaJSMetadataNotLoaded']);
 
-/** Whether a broker could not even be connected to. */
+/** Whether a broker could not be connected to, or none is known that leads the partition. */
 export const isUnreachable = (error: unknown): boolean => {
   const cause = root(error) as LibraryError | undefined; // fields are only compared
   return UNREACHABLE.has(cause?.code) || LEADERLESS.has(cause?.name);
