@@ -43,7 +43,13 @@ export {
   returnTickets,
   takeTickets,
 } from './contexts/admission';
-export { type CommitOutcome, findCommitOutcome, type WrittenRow } from './contexts/commit-outcome';
+export {
+  type CommitOutcome,
+  findCommitOutcome,
+  findOperation,
+  type OperationFound,
+  type WrittenRow,
+} from './contexts/commit-outcome';
 export {
   type BoundAssetRecord,
   type ContextInForce,

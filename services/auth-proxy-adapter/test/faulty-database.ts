@@ -24,6 +24,10 @@ export const faultyDatabase = (
       pass();
       return transaction.raw(sql, bindings);
     },
+    commitWith: (sql, bindings) => {
+      pass();
+      return transaction.commitWith(sql, bindings);
+    },
     copyIn: (sql, lines) => {
       pass();
       return transaction.copyIn(sql, lines);

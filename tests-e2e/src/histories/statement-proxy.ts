@@ -82,7 +82,10 @@ class Connection {
   /** Traps whose statement ran in the open transaction. */
   private readonly armed = new Set<Trap>();
   private held: Buffer[] | undefined;
-  private losing: Trap | undefined;
+  private losing: { readonly trap: Trap; readonly request: number } | undefined;
+  /** Requests that were sent, and answers that are complete; the greeting is answered too. Several requests may be sent before an answer. */
+  private requests = 1;
+  private answers = 0;
 
   constructor(
     private readonly proxied: ProxiedConnection,
@@ -104,7 +107,9 @@ class Connection {
     const text = this.statements.textOf(message);
     if (this.fails(text)) return;
     const trap = this.trapFor(text);
-    if (trap?.keepsAnswer === true) this.losing = trap;
+    if (isRequest(message)) this.requests += 1;
+    // A statement with values is complete, as a request, with a message that follows.
+    if (trap?.keepsAnswer === true) this.losing = { trap, request: this.requests + (isRequest(message) ? 0 : 1) };
     if (trap?.keepsAnswer === false) {
       this.held = [];
       trap.sprung(this);
@@ -138,9 +143,11 @@ class Connection {
   }
 
   private answer(message: Buffer): void {
-    if (this.losing === undefined) return void this.proxied.client.write(message);
+    const isLost = this.losing !== undefined && this.answers >= this.losing.request - 1;
+    if (isReady(message)) this.answers += 1;
+    if (!isLost) return void this.proxied.client.write(message);
     if (!isReady(message)) return;
-    this.losing.sprung(this);
+    this.losing?.trap.sprung(this);
     // A turn later: a test that kills the process does so before the process notices.
     setImmediate(() => this.proxied.cut());
   }
@@ -160,6 +167,9 @@ const errorAnswer = (sqlState: string): Buffer =>
     serverMessage('E', Buffer.from(`SERROR\0VERROR\0C${sqlState}\0Mrefused by a test\0\0`)),
     serverMessage('Z', Buffer.from('E')),
   ]);
+
+/** A message that the server answers until it is ready: a statement without values, or the end of one with values. */
+const isRequest = (message: Buffer): boolean => message[0] === 'Q'.charCodeAt(0) || message[0] === 'S'.charCodeAt(0);
 
 /** The server has completed the request, and is ready for the next. */
 const isReady = (message: Buffer): boolean => message[0] === 'Z'.charCodeAt(0);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type ServiceProcess } from '@decision/launcher';
 import { testStack } from '@decision/local-stack';
 import { submitBatchTo, submitTo } from '../../src/histories/client';
@@ -88,6 +89,90 @@ it('C140, C149, C150: the answer to the commit of a batch is lost that is merged
   });
   await lost;
   expect(answer).toMatchObject({ status: 200, body: { results: [{ is_new: true }, { is_new: true }] } });
+});
+
+/* Where no history is kept, what begins and ends an operation is committed with its statement, before that is answered. */
+describe('C149, C150: an operation without history', () => {
+  const NUMBER = { type: 'number', required: true };
+  const field = (key: string) => ({ key, name: key, type: 'number' });
+  const RULE = {
+    ...{ slug: 'double', name: 'Double', context: { slug: 'numbers', version: 'latest' }, _publish: true },
+    ...{ requestSchema: [field('one')], responseSchema: [field('two')] },
+    conditions: [{ request: {}, response: { two: { value: 2 } } }],
+  };
+
+  beforeAll(async () => {
+    const base = [{ key: 'id', type: 'string' }, { key: 'one', ...NUMBER }, { key: 'two', type: 'number', output_only: true }]; // prettier-ignore
+    const made = await ask('POST', 'admin/contexts', { name: 'Numbers', identity_fact: 'id', schema: { base } });
+    expect(made?.status).toBe(200);
+    const { baseUrl, apiKey } = fleet;
+    const body = { rule: { id: randomUUID(), ...RULE } };
+    const imported = await callJson(`${baseUrl}/api/v1/admin/rules/import`, { method: 'POST', apiKey, body });
+    expect(imported?.status).toBe(200);
+  });
+  afterEach(() => proxy.admit());
+
+  const submit = (id: string) =>
+    callJson(`${cutOff.url}/api/v1/contexts/numbers/${id}`, { method: 'POST', apiKey: fleet.apiKey, body: { one: 1 } });
+  const decidedOnce = {
+    status: 200,
+    body: { state: { one: 1, two: 2 }, executions: { 'rule:double': { status: 'success', run_count: 1 } } },
+  };
+  const stored = (id: string) => ask('GET', `contexts/numbers/${id}`);
+
+  it.each([
+    ['begins it', { statement: MERGE, at: 'statement' }],
+    ['begins it, and its commit', { statement: MERGE, at: 'commit' }],
+    ['ends it', { statement: WRITE_BACK, at: 'statement' }],
+    ['ends it, and its commit', { statement: WRITE_BACK, at: 'commit' }],
+  ] as const)('is answered as if nothing had happened if the answer is lost to what %s', async (what, place) => {
+    const id = what.replaceAll(/\W+/g, '-');
+    const lost = proxy.loseAnswer(place);
+    const answer = await submit(id);
+    await lost;
+    expect(answer).toMatchObject({ status: 200, body: { is_new: true, triggered: true, state: { one: 1, two: 2 } } });
+    expect(await stored(id)).toMatchObject(decidedOnce);
+  });
+
+  it('is not begun if the statement never arrived: the outage is answered, and a retry is the first', async () => {
+    const held = proxy.hold({ statement: MERGE });
+    const answering = submit('never-begun');
+    await held;
+    proxy.refuse();
+    proxy.admit();
+    expect(await answering).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
+    expect(await submit('never-begun')).toMatchObject({ status: 200, body: { is_new: true } });
+    expect(await stored('never-begun')).toMatchObject(decidedOnce);
+  });
+
+  it('is ended by a second statement if the first never arrived', async () => {
+    const held = proxy.hold({ statement: WRITE_BACK });
+    const answering = submit('ended-later');
+    await held;
+    proxy.refuse();
+    proxy.admit();
+    expect(await answering).toMatchObject({ status: 200, body: { is_new: true, state: { one: 1, two: 2 } } });
+    expect(await stored('ended-later')).toMatchObject(decidedOnce);
+  });
+
+  it.each([
+    ['begun', MERGE, { committed_count: 0, unknown_instance_ids: ['begun'] }],
+    ['ended', WRITE_BACK, { committed_count: 1, committed_instance_ids: ['ended'] }],
+  ])(
+    'says that it is unknown whether it was %s if the database does not tell until the deadline',
+    async (id, statement, told) => {
+      const lost = proxy.loseAnswer({ statement, at: 'commit' }).then(() => proxy.refuse());
+      const answer = await submit(id);
+      await lost;
+      expect(answer).toMatchObject({ status: 503, body: { code: 'operation_interrupted', ...told } });
+      proxy.admit();
+      expect(await ask('POST', `contexts/numbers/${id}`, { one: 1 })).toMatchObject({
+        status: 200,
+        body: { is_new: false },
+      });
+      expect(await stored(id)).toMatchObject(decidedOnce);
+    },
+  );
 });
 
 describe('C149, C150, I5, I6: the database does not answer until the deadline', () => {

@@ -11,7 +11,8 @@ import { type DirectlyMerged, mergeDirect } from '@decision/persistence';
 import { Summaries } from '../cascades/cascade';
 import { ChangedInstances, cascadeChanges } from '../cascades/cascade-changes';
 import { type ContextInUse, type OpenContext } from '../definitions/context-directory';
-import { commitWrites, holdDefinition, UnknownCommit } from '../operations/commit-writes';
+import { commitWrites, UnknownCommit } from '../operations/commit-writes';
+import { holdDefinition } from '../operations/hold-definition';
 import { type InstancesContext, operate } from '../operations/operate';
 import { type GivenFacts, type InstanceOutcome, NO_RELATIVES, type RequestOrigin } from '../operations/work';
 

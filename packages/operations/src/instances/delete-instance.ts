@@ -13,7 +13,7 @@ import {
 import { Summaries } from '../cascades/cascade';
 import { cascadePending, type PendingSource } from '../cascades/cascade-changes';
 import { findReadingRelationships, type ReadingRelationship } from '../cascades/find-readers';
-import { holdDefinition } from '../operations/commit-writes';
+import { holdDefinition } from '../operations/hold-definition';
 import { Line } from '../operations/line';
 import { type WritingContext } from '../operations/operate';
 import { instanceNotFound, type NamedInstance, nameOfInstance } from './instance-answers';

@@ -1,8 +1,27 @@
 import { ServiceError } from '@decision/contracts';
-import { findEntityWrites, recordEntityWrites, returnTickets, together, type Transaction } from '@decision/persistence';
+import {
+  type Admission,
+  findEntityWrites,
+  findOperation,
+  recordEntityWrites,
+  returnTickets,
+  together,
+  type Transaction,
+} from '@decision/persistence';
 import { type ContextDirectory } from '../definitions/context-directory';
-import { admit, type Admitted, lockGiven } from './admit';
-import { hasSameFacts, holdDefinition, requireStillFit } from './commit-writes';
+import {
+  type AdmissionPlan,
+  type Admitted,
+  isOperationAlone,
+  lockGiven,
+  planAdmission,
+  toAdmitted,
+  writeAdmission,
+} from './admit';
+import { type EndWith } from './commit-writes';
+import { hasSameFacts, holdDefinition, requireStillFit } from './hold-definition';
+import { type OperationLease } from './operation-lease';
+import { type AdmissionOutcome, outcomeOfAdmission } from './operation-outcome';
 import { type Work } from './work';
 
 /** The admitted instances, with the work by the definition in force at that time. */
@@ -27,16 +46,28 @@ interface Admitting {
   /** By the definition that the request started with. */
   readonly work: Work;
   readonly given: Work['given'];
-  readonly options: Parameters<typeof admit>[3];
+  readonly options: AdmitOptions;
+}
+
+interface AdmitOptions {
+  readonly admission: Admission;
+  readonly ticketId: string | undefined;
+  readonly lease: Pick<OperationLease, 'isHeld'>;
 }
 
 /**
  * Admits instances by the definition in force, in one transaction. Throws {@link WrittenMeanwhile}, and `DefinitionChanged` if the facts do
  * not fit that definition.
  */
-export const admitWork = (transaction: Transaction, admitting: Admitting): Promise<AdmittedWork> => {
+export const admitWork = (
+  transaction: Transaction,
+  admitting: Admitting,
+  endWith: EndWith<AdmittedWork>,
+): Promise<AdmittedWork> => {
   const { stepKey } = admitting.work;
-  return stepKey === undefined ? admitGiven(transaction, admitting) : admitStep(transaction, admitting, stepKey);
+  return stepKey === undefined
+    ? admitGiven(transaction, admitting, endWith)
+    : admitStep(transaction, admitting, stepKey);
 };
 
 /** The work by the definition in force, which is held. Throws `DefinitionChanged` if the facts no longer fit it. */
@@ -47,13 +78,37 @@ const holdFor = async (transaction: Transaction, { directory, work, given }: Adm
 };
 
 /** Rows are locked in the message that queries the definition: they do not depend on it, and it is held before them. */
-const admitGiven = async (transaction: Transaction, admitting: Admitting): Promise<AdmittedWork> => {
+const admitGiven = async (
+  transaction: Transaction,
+  admitting: Admitting,
+  endWith: EndWith<AdmittedWork>,
+): Promise<AdmittedWork> => {
   const { given, options } = admitting;
   const [work, locked] = await together(
     holdFor(transaction, admitting),
     lockGiven(transaction, admitting.work, given, options.ticketId),
   );
-  return { ...(await admit(transaction, work, { given, locked }, options)), work, repeated: [] };
+  const plan = await planAdmission(transaction, work, { given, locked }, options);
+  const complete = (written: Admitted['written']): AdmittedWork => ({
+    ...{ ...toAdmitted(plan, written), work, repeated: [] },
+  });
+  if (!isOperationAlone(plan)) return complete(await writeAdmission(transaction, plan));
+  const write = () => writeAdmission(transaction, plan, { commits: true });
+  const instanceIds = plan.due.map((instance) => instance.locked.instanceId);
+  return endWith({ instanceIds, write, complete, find: (asking) => findAdmission(asking, plan, options.lease) });
+};
+
+/** Finds out, in another transaction, what became of an admission whose answer was lost. */
+const findAdmission = async (
+  asking: Transaction,
+  { work, admission: { operationId }, due }: AdmissionPlan,
+  lease: AdmitOptions['lease'],
+): Promise<AdmissionOutcome> => {
+  const versions = new Map(due.map(({ locked }) => [locked.instanceId, locked.version]));
+  const transactionId = due[0]?.locked.transactionId ?? '';
+  const instanceIds = [...versions.keys()];
+  const found = await findOperation(asking, { contextId: work.context.id, operationId, instanceIds, transactionId });
+  return outcomeOfAdmission(found, { versions, transactionId, isLeaseHeld: lease.isHeld });
 };
 
 /** Admits the instances that the step of a flow has not merged before. The record of the step commits together with the merge. */
@@ -69,7 +124,8 @@ const admitStep = async (transaction: Transaction, admitting: Admitting, key: st
   const fresh = given.filter(({ instanceId }) => !known.has(instanceId));
   if (fresh.length === 0) return { ...NOTHING_ADMITTED, work, repeated };
   const locked = await lockGiven(transaction, work, fresh, options.ticketId);
-  const admitted = await admit(transaction, work, { given: fresh, locked }, options);
+  const plan = await planAdmission(transaction, work, { given: fresh, locked }, options);
+  const admitted = toAdmitted(plan, await writeAdmission(transaction, plan));
   const merged = fresh.map(({ instanceId }) => instanceId).filter((id) => !admitted.busy.includes(id));
   const isFirst = await recordEntityWrites(transaction, { contextId: context.id, key, instanceIds: merged });
   if (!isFirst) throw new WrittenMeanwhile();

@@ -21,15 +21,17 @@ import {
   type Admission,
   type LockedInstance,
   lockInstances,
+  type HistoryAddition,
   registerEvaluation,
   returnTickets,
   together,
   type Transaction,
   writeInstances,
+  writeLinks,
   type WrittenInstance,
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
-import { followLinks, writeHistory } from './commit-writes';
+import { historyOfChanges, linksOfChanges, writeHistory } from './facts-changes';
 import { loadSurroundings, loadWrittenCollections } from './surroundings';
 import { type GivenFacts, type InstanceOutcome, type PlannedInstance, type Surroundings, type Work } from './work';
 
@@ -56,11 +58,6 @@ export interface Admitted {
   readonly written: readonly WrittenInstance[];
 }
 
-interface AdmitOptions {
-  readonly admission: Admission;
-  readonly ticketId: string | undefined;
-}
-
 /** Locks the rows of instances, with their registered evaluations, regardless of the definition of their context. */
 export const lockGiven = (
   transaction: Transaction,
@@ -82,35 +79,100 @@ interface LockedGiven {
   readonly locked: readonly LockedInstance[];
 }
 
-/**
- * Merges facts into the free instances, in one transaction (C140, C141): those with nothing due are free again with its commit, those with
- * due assets are busy with the operation.
- */
-export const admit = async (
+/** What a transaction writes to admit instances; nothing of it is written yet. */
+export interface AdmissionPlan {
+  readonly work: Work;
+  readonly admission: Admission;
+  readonly planned: readonly PlannedInstance[];
+  /** Ids of instances that are busy, or for which earlier requests wait. */
+  readonly busy: readonly string[];
+  readonly collections: ReadonlyMap<string, readonly unknown[]>;
+  /** Instances with due assets. */
+  readonly due: readonly PlannedInstance[];
+  /** Instances with nothing due that the merge changes. */
+  readonly done: readonly PlannedInstance[];
+  readonly history: readonly HistoryAddition[];
+  /** Instances for which the forced asset is registered. */
+  readonly registering: readonly PlannedInstance[];
+  /** The ticket of the request, and the instances whose queues it leaves. */
+  readonly ticket: { readonly id: string; readonly instanceIds: readonly string[] } | undefined;
+}
+
+interface PlanOptions {
+  readonly admission: Admission;
+  readonly ticketId: string | undefined;
+}
+
+/** Plans the merge of facts into the free instances. The links of changed foreign keys are written already. */
+export const planAdmission = async (
   transaction: Transaction,
   work: Work,
   { given, locked }: LockedGiven,
-  { admission, ticketId }: AdmitOptions,
-): Promise<Admitted> => {
-  const { context } = work;
+  { admission, ticketId }: PlanOptions,
+): Promise<AdmissionPlan> => {
+  const { context, origin } = work;
   const free = locked.filter(isFree);
   const busy = locked.filter((instance) => !isFree(instance)).map(({ instanceId }) => instanceId);
   const collections = await loadWrittenCollections(transaction, context);
   const planned = free.length === 0 ? [] : await planAll(transaction, work, free, given);
   const turns = given.map(({ instanceId }) => instanceId).filter((id) => !busy.includes(id));
-  const [written] = await together(
-    writeAll(transaction, work, planned, admission),
-    ticketId === undefined ? Promise.resolve() : returnTickets(transaction, ticketId, turns),
+  const extendsLife = (ttlOf(work) ?? null) !== null;
+  const changes = planned.map(({ locked: { instanceId, facts: before }, facts }) => ({
+    ...{ instanceId, before, after: facts },
+  }));
+  return {
+    ...{ work, admission, planned, busy, collections },
+    due: planned.filter(({ settled }) => settled === undefined),
+    done: planned.filter((instance) => instance.settled !== undefined && (extendsLife || !isUnchanged(instance))),
+    history: historyOfChanges(context, changes, origin.now),
+    registering: planned.filter(({ registers }) => registers),
+    ticket: ticketId === undefined ? undefined : { id: ticketId, instanceIds: turns },
+  };
+};
+
+/** Whether an admission writes nothing but its operation and the instances that it holds. */
+export const isOperationAlone = ({ due, done, history, registering, ticket }: AdmissionPlan): boolean =>
+  due.length > 0 && done.length === 0 && history.length === 0 && registering.length === 0 && ticket === undefined;
+
+/**
+ * Merges facts into the free instances (C140, C141): those with nothing due are free again with the commit, those with due assets are busy
+ * with the operation. With `commits`, which is for an operation alone, the transaction may commit with it.
+ */
+export const writeAdmission = async (
+  transaction: Transaction,
+  { work, admission, due, done, history, registering, ticket }: AdmissionPlan,
+  { commits = false } = {},
+): Promise<readonly WrittenInstance[]> => {
+  const options = { contextId: work.context.id, ttlSeconds: ttlOf(work) };
+  const [merged, admitted] = await together(
+    writeInstances(transaction, done.map(toWrite), options),
+    writeInstances(transaction, due.map(toWrite), { ...options, admission, commits }),
+    writeHistory(transaction, work.context, history),
+    ...registering.map(({ locked }) => register(transaction, work, locked.instanceId)),
+    ...(ticket === undefined ? [] : [returnTickets(transaction, ticket.id, ticket.instanceIds)]),
   );
+  return [...merged, ...admitted];
+};
+
+/** The result of a plan, from the rows that were written. */
+export const toAdmitted = (
+  { work, planned, busy, collections }: AdmissionPlan,
+  written: readonly WrittenInstance[],
+): Admitted => {
+  const rows = new Map(written.map((row) => [row.instanceId, row]));
   const done: InstanceOutcome[] = [];
   const held: HeldInstance[] = [];
   for (const instance of planned) {
-    const row = written.get(instance.locked.instanceId);
+    const row = rows.get(instance.locked.instanceId);
     if (instance.settled !== undefined) done.push(toOutcome(work, instance, instance.settled, row));
     else held.push(toHeld(instance, row));
   }
-  return { done, held, busy, collections, written: [...written.values()] };
+  return { done, held, busy, collections, written };
 };
+
+/** Lifetime that the work gives to instances, seconds; null: unlimited. Undefined: it leaves theirs unchanged (C105). */
+export const ttlOf = ({ context, mode }: Work): number | null | undefined =>
+  mode === 'submit' ? context.model.definition.ttlSeconds : undefined;
 
 const toHeld = (planned: PlannedInstance, row: WrittenInstance | undefined): HeldInstance => {
   const { fence = -1, version = -1, createdAt = '' } = row ?? {};
@@ -134,41 +196,13 @@ const planAll = async (
   const changes = merged.map(({ locked, instanceId, facts }) => ({ instanceId, before: locked.facts, after: facts }));
   // Links are written before related instances are read, since an instance may be related to one of the same context.
   const [, surroundings] = await together(
-    followLinks(transaction, context, changes),
+    writeLinks(transaction, context.id, linksOfChanges(context, changes)),
     loadSurroundings(transaction, context, merged, work.origin),
   );
   return merged.map(({ locked, instanceId, facts, executions }) => {
     const found = surroundings.get(instanceId) ?? { related: {}, aggregates: {}, history: noHistory };
     return planInstance(work, { locked, facts, executions, surroundings: found });
   });
-};
-
-const writeAll = async (
-  transaction: Transaction,
-  work: Work,
-  planned: readonly PlannedInstance[],
-  admission: Admission,
-): Promise<ReadonlyMap<string, WrittenInstance>> => {
-  const { context, mode, origin } = work;
-  const ttlSeconds = mode === 'submit' ? context.model.definition.ttlSeconds : undefined;
-  const options = { contextId: context.id, ttlSeconds };
-  const due = planned.filter(({ settled }) => settled === undefined);
-  const done = planned.filter(
-    (instance) => instance.settled !== undefined && !(isUnchanged(instance) && (ttlSeconds ?? null) === null),
-  );
-  const changes = planned.map(({ locked, facts }) => ({
-    instanceId: locked.instanceId,
-    before: locked.facts,
-    after: facts,
-  }));
-  const registering = planned.filter(({ registers }) => registers);
-  const [merged, admitted] = await together(
-    writeInstances(transaction, done.map(toWrite), options),
-    writeInstances(transaction, due.map(toWrite), { ...options, admission }),
-    writeHistory(transaction, context, changes, origin.now),
-    ...registering.map(({ locked }) => register(transaction, work, locked.instanceId)),
-  );
-  return new Map([...merged, ...admitted].map((row) => [row.instanceId, row]));
 };
 
 /** Whether writing an instance would leave it unchanged. */

@@ -4,25 +4,24 @@ import {
   addNotifications,
   type Database,
   endRegistrations,
+  findOperation,
   type HeldInstances,
+  type HistoryAddition,
+  holdContext,
+  type LinkWrite,
   together,
   type Transaction,
   writeBackInstances,
+  writeLinks,
   type WrittenInstance,
 } from '@decision/persistence';
 import { type ContextDirectory, type ContextInUse } from '../definitions/context-directory';
-import { type HeldInstance, sourcesOf } from './admit';
-import {
-  commitWrites,
-  DefinitionChanged,
-  followLinks,
-  hasSameFacts,
-  holdDefinition,
-  isLost,
-  UnknownCommit,
-  waitsUntil,
-  writeHistory,
-} from './commit-writes';
+import { type HeldInstance, sourcesOf, ttlOf } from './admit';
+import { commitWrites, isLost, UnknownCommit, waitsUntil } from './commit-writes';
+import { historyOfChanges, linksOfChanges, writeHistory } from './facts-changes';
+import { DefinitionChanged, hasSameFacts, holdDefinition } from './hold-definition';
+import { type OperationLease } from './operation-lease';
+import { outcomeOfWriteBack } from './operation-outcome';
 import { type InstanceOutcome, type Work } from './work';
 
 /** New states of instances, and the instances whose state is unknown. */
@@ -35,6 +34,7 @@ interface FinishOptions {
   readonly database: Database;
   readonly directory: ContextDirectory;
   readonly operationId: string;
+  readonly lease: Pick<OperationLease, 'isHeld'>;
   /** Called with instances whose write-back a take-over prevented, or whose outcome the database did not report. */
   readonly onFenced: (cause: 'taken_over' | 'unknown', instances: number) => void;
 }
@@ -52,32 +52,23 @@ interface SettledHeld {
  * and `context_not_found`.
  */
 export const finish = async (
-  { database, directory, operationId, onFenced }: FinishOptions,
+  options: FinishOptions,
   work: Work,
   settledHeld: readonly SettledHeld[],
 ): Promise<Finished> => {
-  const { origin } = work;
-  const wait = waitsUntil(origin.deadline);
-  let holds: Holding = holdWhileWriting;
+  const { database, onFenced } = options;
+  const wait = waitsUntil(work.origin.deadline);
+  const writeBack = new WriteBack(options, work, settledHeld);
   for (;;) {
     try {
-      const { written, context } = await commitWrites(database, work.context.id, origin, async (transaction) => {
-        const { rows, context } = await holds(
-          () => holdFor(transaction, directory, work),
-          (context) => writeRows(transaction, { ...work, context }, operationId, settledHeld),
-          work.context,
-        );
-        await writeConsequences(transaction, { ...work, context }, settledHeld, rows);
-        return { written: rows, context };
-      });
-      const lost = settledHeld.length - written.length;
+      const { rows, context } = await commitWrites(database, work.context.id, work.origin, (transaction) =>
+        writeBack.attempt(transaction),
+      );
+      const lost = settledHeld.length - rows.length;
       if (lost > 0) onFenced('taken_over', lost);
-      return settleAccounts(settledHeld, written, context);
+      return settleAccounts(settledHeld, rows, context);
     } catch (error) {
-      if (error instanceof WrittenAsBefore) {
-        holds = holdBeforeWriting;
-        continue;
-      }
+      if (error instanceof WrittenAsBefore) continue;
       if (error instanceof UnknownCommit) break;
       if (!isLost(error)) throw error;
       if (!(await wait())) break;
@@ -87,75 +78,160 @@ export const finish = async (
   return { outcomes: [], failures: unknownOutcomes(settledHeld) };
 };
 
-/** Holds the definition and writes rows by it. */
-type Holding = (
-  hold: () => Promise<ContextInUse>,
-  write: (context: ContextInUse) => Promise<readonly WrittenInstance[]>,
-  before: ContextInUse,
-) => Promise<{ readonly context: ContextInUse; readonly rows: readonly WrittenInstance[] }>;
-
-/** In one message: the definition is almost always unchanged. */
-const holdWhileWriting: Holding = async (hold, write, before) => {
-  const [context, rows] = await together(hold(), write(before));
-  if (context !== before) throw new WrittenAsBefore();
-  return { context, rows };
-};
-
-const holdBeforeWriting: Holding = async (hold, write) => {
-  const context = await hold();
-  return { context, rows: await write(context) };
-};
-
-/** Rows were written by a definition that is no longer in force, in a transaction that is not committed. */
+/** The definition may have changed since; either nothing was written by the one of before, or the transaction is not committed. */
 class WrittenAsBefore extends Error {
   override readonly name = 'WrittenAsBefore';
 }
 
-const holdFor = async (transaction: Transaction, directory: ContextDirectory, work: Work): Promise<ContextInUse> => {
-  const context = await holdDefinition(transaction, directory, work);
-  if (!hasSameFacts(context, work.context)) throw new DefinitionChanged(context);
-  return context;
+type BackRow = Pick<WrittenInstance, 'instanceId' | 'expiresAt'>;
+
+/** Result of an attempt. */
+interface Back {
+  /** By this definition. */
+  readonly context: ContextInUse;
+  /** The instances whose results are stored. */
+  readonly rows: readonly BackRow[];
+  /** Those that the transaction of this attempt wrote. */
+  readonly written: readonly WrittenInstance[];
+}
+
+/** The write-back of an operation. Each attempt is a transaction; the first, in which nearly all succeed, is the shortest. */
+class WriteBack {
+  /** Whether the definition is read, and held, before anything is sent. */
+  private holdsFirst = false;
+  /** Whether an attempt that was not answered may have committed. */
+  private mayBeWritten = false;
+
+  constructor(
+    private readonly options: FinishOptions,
+    private readonly work: Work,
+    private readonly settledHeld: readonly SettledHeld[],
+  ) {}
+
+  async attempt(transaction: Transaction): Promise<Back> {
+    if (this.holdsFirst || this.mayBeWritten || hasConsequences(this.work, this.settledHeld))
+      return this.writeAndFollow(transaction);
+    this.mayBeWritten = true;
+    const rows = await this.writeAndCommit(transaction);
+    this.mayBeWritten = false;
+    if (rows !== undefined) return { context: this.work.context, rows, written: rows };
+    this.holdsFirst = true;
+    throw new WrittenAsBefore();
+  }
+
+  /** In one message; undefined if nothing was written, which another attempt explains. */
+  private async writeAndCommit(transaction: Transaction): Promise<readonly WrittenInstance[] | undefined> {
+    const { id, revision } = this.work.context;
+    const [found, rows] = await together(
+      holdContext(transaction, id),
+      this.write(transaction, this.work.context, revision),
+    );
+    return String(found) === revision && rows.length === this.settledHeld.length ? rows : undefined;
+  }
+
+  private async writeAndFollow(transaction: Transaction): Promise<Back> {
+    const { context, written } = await (this.holdsFirst
+      ? this.afterHolding(transaction)
+      : this.whileHolding(transaction));
+    if (written.length === 0 && this.mayBeWritten)
+      return { context, rows: await this.findWritten(transaction), written };
+    await writeConsequences(transaction, { ...this.work, context }, this.settledHeld, written);
+    return { context, rows: written, written };
+  }
+
+  /** In one message: the definition is almost always unchanged. */
+  private async whileHolding(transaction: Transaction): Promise<Omit<Back, 'rows'>> {
+    const before = this.work.context;
+    const [context, written] = await together(this.hold(transaction), this.write(transaction, before));
+    if (context === before) return { context, written };
+    this.holdsFirst = true;
+    throw new WrittenAsBefore();
+  }
+
+  private async afterHolding(transaction: Transaction): Promise<Omit<Back, 'rows'>> {
+    const context = await this.hold(transaction);
+    return { context, written: await this.write(transaction, context) };
+  }
+
+  private async hold(transaction: Transaction): Promise<ContextInUse> {
+    const context = await holdDefinition(transaction, this.options.directory, this.work);
+    if (!hasSameFacts(context, this.work.context)) throw new DefinitionChanged(context);
+    return context;
+  }
+
+  private write(
+    transaction: Transaction,
+    context: ContextInUse,
+    commitsAt?: string,
+  ): Promise<readonly WrittenInstance[]> {
+    const held: HeldInstances = { operationId: this.options.operationId, takeovers: 0, fences: this.fences };
+    const writes = this.settledHeld.map(({ held: one, settled, outcome }) => ({
+      instanceId: idOf(one),
+      facts: settled.facts,
+      derived: outcome.resolved.derived,
+      executions: settled.executions,
+      isNew: false,
+    }));
+    const ttlSeconds = ttlOf({ ...this.work, context });
+    return writeBackInstances(transaction, writes, { contextId: context.id, ttlSeconds, held, commitsAt });
+  }
+
+  private get fences(): ReadonlyMap<string, number> {
+    return new Map(this.settledHeld.map(({ held }) => [idOf(held), held.fence]));
+  }
+
+  /** The rows that an attempt without an answer wrote; none if another process has taken the operation over. */
+  private async findWritten(transaction: Transaction): Promise<readonly BackRow[]> {
+    const { operationId, lease } = this.options;
+    const versions = new Map(this.settledHeld.map(({ held }) => [idOf(held), held.version]));
+    const instanceIds = [...versions.keys()];
+    const found = await findOperation(transaction, { contextId: this.work.context.id, operationId, instanceIds });
+    const outcome = outcomeOfWriteBack(found, { versions, fences: this.fences, isLeaseHeld: lease.isHeld });
+    if (outcome === 'unknown') throw new UnknownCommit(instanceIds, undefined);
+    return outcome === 'written' ? found.instances : [];
+  }
+}
+
+/** What is stored together with the results of instances. */
+interface Consequences {
+  readonly history: readonly HistoryAddition[];
+  readonly links: readonly LinkWrite[];
+  readonly ended: Parameters<typeof endRegistrations>[2];
+  readonly notifications: Parameters<typeof addNotifications>[1];
+}
+
+const consequencesOf = ({ context, origin }: Work, settledHeld: readonly SettledHeld[]): Consequences => {
+  const changes = settledHeld.map(({ held, settled }) => ({
+    instanceId: idOf(held),
+    before: held.planned.facts,
+    after: settled.facts,
+  }));
+  return {
+    history: historyOfChanges(context, changes, origin.now),
+    links: linksOfChanges(context, changes),
+    ended: settledHeld.flatMap(endedRegistrations),
+    notifications: settledHeld.flatMap(({ settled }) => settled.notifications ?? []),
+  };
 };
 
-const writeRows = (
-  transaction: Transaction,
-  work: Work,
-  operationId: string,
-  settledHeld: readonly SettledHeld[],
-): Promise<readonly WrittenInstance[]> => {
-  const { context, mode } = work;
-  const fences = new Map(settledHeld.map(({ held }) => [idOf(held), held.fence]));
-  const held: HeldInstances = { operationId, takeovers: 0, fences };
-  const ttlSeconds = mode === 'submit' ? context.model.definition.ttlSeconds : undefined;
-  const writes = settledHeld.map(({ held: one, settled, outcome }) => ({
-    instanceId: idOf(one),
-    facts: settled.facts,
-    derived: outcome.resolved.derived,
-    executions: settled.executions,
-    isNew: false,
-  }));
-  return writeBackInstances(transaction, writes, { contextId: context.id, ttlSeconds, held });
-};
+const hasConsequences = (...of: Parameters<typeof consequencesOf>): boolean =>
+  Object.values(consequencesOf(...of)).some((some: readonly unknown[]) => some.length > 0);
 
 /** Writes the consequences of the written rows; rows that other processes had taken over are left to those. */
 const writeConsequences = async (
   transaction: Transaction,
-  { context, origin }: Work,
+  work: Work,
   settledHeld: readonly SettledHeld[],
   written: readonly WrittenInstance[],
 ): Promise<void> => {
+  const { context } = work;
   const ids = new Set(written.map(({ instanceId }) => instanceId));
-  const mine = settledHeld.filter(({ held: one }) => ids.has(idOf(one)));
-  const changes = mine.map(({ held: one, settled }) => ({
-    instanceId: idOf(one),
-    before: one.planned.facts,
-    after: settled.facts,
-  }));
-  const notifications = mine.flatMap(({ settled }) => settled.notifications ?? []);
+  const mine = settledHeld.filter(({ held }) => ids.has(idOf(held)));
+  const { history, links, ended, notifications } = consequencesOf(work, mine);
   await together(
-    writeHistory(transaction, context, changes, origin.now),
-    followLinks(transaction, context, changes),
-    endRegistrations(transaction, context.id, mine.flatMap(endedRegistrations)),
+    writeHistory(transaction, context, history),
+    writeLinks(transaction, context.id, links),
+    endRegistrations(transaction, context.id, ended),
     addNotifications(transaction, notifications),
   );
 };
@@ -173,7 +249,7 @@ const endedRegistrations = ({ held, settled }: SettledHeld) =>
 
 const settleAccounts = (
   settledHeld: readonly SettledHeld[],
-  written: readonly WrittenInstance[],
+  written: readonly BackRow[],
   context: ContextInUse,
 ): Finished => {
   const rows = new Map(written.map((row) => [row.instanceId, row]));

@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { settle } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import { ancestorsOf, inputHash } from '@decision/execution';
-import { type Database, type HeldInstances, releaseInstances, renewLease } from '@decision/persistence';
+import { type Database, type HeldInstances, releaseInstances } from '@decision/persistence';
 import { FailureLog, type Logger } from '@decision/service-kit';
 import { type ContextDirectory } from '../definitions/context-directory';
 import { type HeldInstance, sourcesOf } from './admit';
 import { type AdmittedWork, admitWork, WrittenMeanwhile } from './admit-work';
-import { commitWrites, DefinitionChanged } from './commit-writes';
+import { commitWrites } from './commit-writes';
 import { finish, type Finished, outcomeOfHeld } from './finish';
+import { DefinitionChanged } from './hold-definition';
 import { Line, type LineSettings } from './line';
 import { type OperationEvent } from './operation-events';
+import { OperationLease } from './operation-lease';
 import { type Operation, type Settler } from './settler';
 import { toCollections } from './surroundings';
 import { askingOperation, type InstanceOutcome, type Work, type WorkResult } from './work';
@@ -86,7 +88,9 @@ class Operating {
   /** Merges into the free instances; answers the others. Admitted operations continue by themselves. */
   private async admit(given: Work['given']): Promise<readonly string[]> {
     const operationId = randomUUID();
-    const admitted = await this.admitOnce(operationId, given);
+    const { database, leaseMs } = this.context;
+    const lease = new OperationLease({ database, access: this.work.origin.access, operationId, leaseMs });
+    const admitted = await this.admitOnce(operationId, lease, given);
     // It is in force, and is treated from now on like one that was read for this request.
     if (this.work.context.recalled !== undefined) this.work = { ...this.work, context: admitted.work.context };
     for (const outcome of admitted.done) {
@@ -94,19 +98,22 @@ class Operating {
       this.committed.add(outcome.instanceId);
     }
     for (const { planned } of admitted.held) this.committed.add(planned.locked.instanceId);
-    if (admitted.held.length > 0) this.running.push(this.carryOut(operationId, admitted));
+    if (admitted.held.length > 0) this.running.push(this.carryOut(operationId, lease, admitted));
     if (admitted.repeated.length > 0) this.running.push(this.lookAgain(admitted.repeated));
     return admitted.busy;
   }
 
-  private async admitOnce(operationId: string, given: Work['given']): Promise<AdmittedWork> {
+  private async admitOnce(operationId: string, lease: OperationLease, given: Work['given']): Promise<AdmittedWork> {
     const { database, directory, leaseMs } = this.context;
     const parentId = askingOperation(this.work.origin);
-    const options = { admission: { operationId, leaseMs, parentId }, ticketId: this.line.ticketId };
+    const options = { admission: { operationId, leaseMs, parentId }, ticketId: this.line.ticketId, lease };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await commitWrites(database, this.work.context.id, this.work.origin, (transaction) =>
-          admitWork(transaction, { directory, work: this.work, given, options }),
+        return await commitWrites<AdmittedWork>(
+          database,
+          this.work.context.id,
+          this.work.origin,
+          (transaction, endWith) => admitWork(transaction, { directory, work: this.work, given, options }, endWith),
         );
       } catch (error) {
         if (attempt >= MOST_COLLISIONS || !(error instanceof WrittenMeanwhile || isCollision(error))) throw error;
@@ -115,24 +122,28 @@ class Operating {
   }
 
   /** Settles admitted instances and writes them back. Never rejects: a failure is recorded for each of its instances. */
-  private async carryOut(operationId: string, { work, held, collections }: AdmittedWork): Promise<void> {
+  private async carryOut(
+    operationId: string,
+    lease: OperationLease,
+    { work, held, collections }: AdmittedWork,
+  ): Promise<void> {
     this.emit({ type: 'hold_began', instances: held.length });
-    const renewal = this.renew(operationId);
+    lease.keep();
     let changed: DefinitionChanged | undefined;
     try {
-      this.take(await this.settleAndWrite({ operationId, work, held, collections }));
+      this.take(await this.settleAndWrite({ operationId, work, held, collections }, lease));
     } catch (error) {
       await this.release(operationId, held);
       if (error instanceof DefinitionChanged && this.changes < MOST_CHANGES) changed = error;
       else this.fail(held, error);
     } finally {
-      clearInterval(renewal);
+      lease.stop();
       this.emit({ type: 'hold_ended', instances: held.length });
     }
     if (changed !== undefined) await this.decideAnew(work, held, changed);
   }
 
-  private async settleAndWrite(operation: Operation): Promise<Finished> {
+  private async settleAndWrite(operation: Operation, lease: OperationLease): Promise<Finished> {
     const { operationId, work, held } = operation;
     const { database, directory } = this.context;
     const settled = await this.settle(operation);
@@ -143,7 +154,7 @@ class Operating {
     });
     const onFenced = (cause: 'taken_over' | 'unknown', instances: number): void =>
       this.emit({ type: 'fenced', cause, instances });
-    return finish({ database, directory, operationId, onFenced }, work, settledHeld);
+    return finish({ database, directory, operationId, lease, onFenced }, work, settledHeld);
   }
 
   private fail(held: readonly HeldInstance[], error: unknown): void {
@@ -201,18 +212,6 @@ class Operating {
   private reportFailure(held: readonly HeldInstance[], error: unknown): void {
     const { context, origin } = this.work;
     this.context.onFailure({ contextId: context.id, instances: held.length, requestId: origin.requestId, error });
-  }
-
-  private renew(operationId: string): NodeJS.Timeout {
-    const { database, leaseMs } = this.context;
-    const timer = setInterval(() => {
-      database
-        .inWorkspace(this.work.origin.access, (transaction) =>
-          renewLease(transaction, { operationId, takeovers: 0 }, leaseMs),
-        )
-        .catch(() => undefined); // the lease expires, and another process takes over the operation
-    }, leaseMs / 3);
-    return timer.unref();
   }
 
   private async release(operationId: string, held: readonly HeldInstance[]): Promise<void> {

@@ -90,6 +90,11 @@ export interface StatementRunner {
  * message.
  */
 export interface Transaction extends StatementRunner {
+  /**
+   * Runs a statement after which the transaction commits. On a pipelined database both go in one message, and later statements are refused. So
+   * work may fail after it only if the statement wrote nothing; and if its answer is lost, it may be committed.
+   */
+  readonly commitWith: StatementRunner['raw'];
   /** Runs a `copy ... from stdin` with lines of its text format. Without an answer in 30 seconds it fails, and the connection is discarded. */
   copyIn(sql: string, lines: Iterable<string>): Promise<void>;
   /** Runs work whose failure undoes only that work, and is rethrown. */

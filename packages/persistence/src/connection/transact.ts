@@ -59,18 +59,21 @@ export const transact = async <T>(
     const error = (await refusalOf(begun)) ?? failure;
     // Before the rollback, which would wait for the same silent server again.
     const isGone = pool.discardIfBroken(connection, error);
-    // The first error is reported; an error of the rollback is less informative.
-    if (!isGone) await connection.query('rollback').catch(() => pool.discard(connection));
+    // The first error is reported; an error of the rollback is less informative. A commit after a failed statement rolls back too.
+    if (!isGone) await (running.commit ?? connection.query('rollback')).catch(() => pool.discard(connection));
     throw error;
   }
   running.hasEnded = true;
-  const { command } = await traced(
-    () => statementSpan('commit'),
-    () => connection.query('commit'),
-  );
+  const { command } = await (running.commit ?? commitOn(connection));
   if (command === 'COMMIT') return value;
   throw new ServiceError('internal_error', 'A transaction whose statement had failed was rolled back at its end.');
 };
+
+const commitOn = (connection: Client): Promise<{ readonly command: string }> =>
+  traced(
+    () => statementSpan('commit'),
+    () => connection.query('commit'),
+  );
 
 /** Why the database did not start a transaction, which makes every later statement fail. Undefined if it started, or did not answer. */
 const refusalOf = (begun: Promise<unknown>): Promise<DatabaseError | undefined> =>
@@ -97,6 +100,8 @@ const copyInto = async (connection: Client, sql: string, lines: Iterable<string>
 
 class RunningTransaction implements Transaction {
   hasEnded = false;
+  /** The answer to the commit, if that was sent with the last statement. */
+  commit: ReturnType<typeof commitOn> | undefined;
   private savepoints = 0;
   private readonly runner: StatementRunner;
   /** Settles with the latest statement. Never rejects. */
@@ -118,6 +123,16 @@ class RunningTransaction implements Transaction {
     const running = this.last === undefined ? run() : this.last.then(run);
     this.last = running.catch(() => undefined);
     return running;
+  };
+
+  readonly commitWith: Transaction['commitWith'] = <Result>(sql: string, bindings?: Bindings): Promise<Result> => {
+    const answer = this.raw<Result>(sql, bindings);
+    if (!this.isPipelined || this.hasEnded) return answer;
+    this.hasEnded = true;
+    this.commit = commitOn(this.connection);
+    // If work fails, it is awaited after the failure.
+    this.commit.catch(() => undefined);
+    return answer;
   };
 
   /** A late statement must not run in the next transaction of the connection. */

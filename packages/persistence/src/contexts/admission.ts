@@ -14,6 +14,8 @@ export interface LockedInstance extends InstanceState {
   readonly isBusy: boolean;
   /** Whether an earlier operation waits for it. */
   readonly isQueued: boolean;
+  /** The database's id of this transaction. */
+  readonly transactionId: string;
   /** Registered evaluations; empty if they were not requested. */
   readonly registrations: readonly Registration[];
 }
@@ -44,7 +46,7 @@ const LOCK = /* sql */ `
           select own.sequence from context_tickets own
           where own.context_id = i.context_id and own.instance_id = i.instance_id and own.ticket_id = cast(:ticket as uuid)
         ), 9223372036854775807)
-    ) as queued
+    ) as queued, cast(pg_current_xact_id() as text) as transaction_id
   from context_instances i
   where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))
   order by i.instance_id
@@ -72,6 +74,7 @@ interface LockedRow extends StateRow {
   readonly busy: boolean;
   readonly expired: boolean;
   readonly queued: boolean;
+  readonly transaction_id: string;
 }
 
 /**
@@ -117,8 +120,8 @@ const forget = async (transaction: Transaction, contextId: string, ids: readonly
 };
 
 const toLocked = (row: LockedRow, registrations: readonly Registration[]): LockedInstance => {
-  const { busy: isBusy, queued: isQueued, expired, version } = row;
-  const flags = { isBusy, isQueued };
+  const { busy: isBusy, queued: isQueued, expired, version, transaction_id: transactionId } = row;
+  const flags = { isBusy, isQueued, transactionId };
   const state = toInstanceState(row);
   if (!expired || isBusy) return { ...state, ...flags, registrations, isNew: version === '0' };
   const nothing = { facts: {}, derived: {}, executions: {}, readerPass: undefined, registrations: [] };
@@ -167,16 +170,16 @@ export const releaseInstances = async (
 
 const RENEW_LEASE = /* sql */ `
   update context_operations set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
-  where operation_id = cast(:operation as uuid) and takeovers = cast(:takeovers as integer)`;
+  where operation_id = cast(:operation as uuid) and takeovers = cast(:takeovers as integer)
+  returning operation_id`;
 
-/** Renews the lease of an operation whose holder is still at work; no effect on one that was taken over. */
+/** Renews the lease of an operation whose holder is still at work; answers whether it still is, and was not taken over. */
 export const renewLease = async (
   transaction: Transaction,
   { operationId, takeovers }: Omit<HeldInstances, 'fences'>,
   leaseMs: number,
-): Promise<void> => {
-  await query(transaction, RENEW_LEASE, { operation: operationId, takeovers, lease: leaseMs / 1_000 });
-};
+): Promise<boolean> =>
+  (await query(transaction, RENEW_LEASE, { operation: operationId, takeovers, lease: leaseMs / 1_000 })).length > 0;
 
 /** A ticket in the queues of some instances, held by one request. */
 interface Ticket {

@@ -1,4 +1,5 @@
 import { query, type Transaction } from '../connection/query';
+import { together } from '../connection/together';
 
 /** A row as a transaction wrote it. */
 export interface WrittenRow {
@@ -20,6 +21,11 @@ const STATUS = /* sql */ `
     else pg_xact_status(cast(:transaction as xid8))
   end as status`;
 
+const findStatus = async (transaction: Transaction, transactionId: string | null): Promise<string | null> => {
+  const [row] = await query<{ status: string | null }>(transaction, STATUS, { transaction: transactionId });
+  return row?.status ?? null;
+};
+
 const OUTCOMES: Readonly<Record<string, CommitOutcome>> = { aborted: 'rolled_back', 'in progress': 'under_way' };
 
 /** Outcome of the transaction that wrote these rows of a context, after its answer was lost. All rows, at least one, are of one transaction. */
@@ -29,8 +35,8 @@ export const findCommitOutcome = async (
   written: readonly WrittenRow[],
 ): Promise<CommitOutcome> => {
   const number = written[0]?.transactionId ?? null;
-  const [row] = await query<{ status: string | null }>(transaction, STATUS, { transaction: number });
-  if (row?.status !== 'committed') return OUTCOMES[row?.status ?? ''] ?? 'unknown';
+  const status = await findStatus(transaction, number);
+  if (status !== 'committed') return OUTCOMES[status ?? ''] ?? 'unknown';
   return askRows(transaction, contextId, written);
 };
 
@@ -66,3 +72,77 @@ const signOf = ({ version, writtenAt }: WrittenRow, row: FoundRow | undefined): 
   if (found === version) return row.updated_at.toISOString() === writtenAt ? 'present' : 'absent';
   return found > version ? 'present' : 'absent';
 };
+
+/** What the database has of an operation and its instances, after an answer about them was lost. */
+export interface OperationFound {
+  /** Number of take-overs; undefined: it has ended, or never began. */
+  readonly takeovers: number | undefined;
+  /** Those of its instances that exist. */
+  readonly instances: readonly FoundInstance[];
+  /** Whether the transaction in question may still commit. */
+  readonly isUnderWay: boolean;
+}
+
+/** Times are ISO 8601 UTC with milliseconds. */
+export interface FoundInstance {
+  readonly instanceId: string;
+  /** Whether the operation holds it. */
+  readonly isHeld: boolean;
+  readonly version: number;
+  readonly fence: number;
+  readonly createdAt: string;
+  readonly writtenAt: string;
+  readonly expiresAt: string | null;
+}
+
+const OPERATION = /* sql */ `
+  select (select o.takeovers from context_operations o where o.operation_id = cast(:operation as uuid)) as takeovers,
+    i.instance_id, i.operation_id is not distinct from cast(:operation as uuid) as held, i.version, i.fence, i.created_at, i.updated_at,
+    i.expires_at
+  from (select) as once
+  left join context_instances i on i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))`;
+
+interface OperationRow {
+  readonly takeovers: number | null;
+}
+interface FoundInstanceRow extends FoundRow, OperationRow {
+  readonly held: boolean;
+  readonly fence: string;
+  readonly expires_at: Date | null;
+}
+
+interface OperationSought {
+  readonly contextId: string;
+  readonly operationId: string;
+  readonly instanceIds: readonly string[];
+  /** The transaction that was not answered, if its id is known. */
+  readonly transactionId?: string | undefined;
+}
+
+/** Finds an operation and its instances as they are at one moment, after a transaction that has ended. */
+export const findOperation = async (
+  transaction: Transaction,
+  { contextId, operationId, instanceIds, transactionId }: OperationSought,
+): Promise<OperationFound> => {
+  const bindings = { context: contextId, ids: instanceIds, operation: operationId };
+  // In this order: what has ended when its status is read is seen by the next statement.
+  const [status, rows] = await together(
+    transactionId === undefined ? Promise.resolve(null) : findStatus(transaction, transactionId),
+    query<FoundInstanceRow | (OperationRow & { readonly instance_id: null })>(transaction, OPERATION, bindings),
+  );
+  return {
+    takeovers: rows[0]?.takeovers ?? undefined,
+    instances: rows.flatMap((row) => (row.instance_id === null ? [] : [toFound(row)])),
+    isUnderWay: status === 'in progress',
+  };
+};
+
+const toFound = (row: FoundInstanceRow): FoundInstance => ({
+  instanceId: row.instance_id,
+  isHeld: row.held,
+  version: Number(row.version),
+  fence: Number(row.fence),
+  createdAt: row.created_at.toISOString(),
+  writtenAt: row.updated_at.toISOString(),
+  expiresAt: row.expires_at?.toISOString() ?? null,
+});

@@ -93,13 +93,18 @@ const ADMIT = /* sql */ `
   select * from admitted`;
 
 /** A holder that lost the fence writes nothing (C142); the operation ends with its holder. */
-const WRITE_BACK = /* sql */ `
+const writeBack = (condition: string): string => /* sql */ `
   with written as (
-    ${WRITE('operation_id = null', FENCED)}
+    ${WRITE('operation_id = null', `${FENCED} and ${condition}`)}
   ), ended as (
-    ${END_OPERATION}
+    ${END_OPERATION} and ${condition}
   )
   select * from written`;
+const WRITE_BACK = writeBack('true');
+/** Whether the definitions have a certain revision, which the transaction holds. */
+const WRITE_BACK_AT_REVISION = writeBack(/* sql */ `(
+  select coalesce((select revision from context_worlds), 0) from contexts where contexts.id = cast(:context as uuid)
+) = cast(:revision as bigint)`);
 
 /** Largest size of the facts of one statement with several instances, characters: a JSON object of the database must be below 256 MiB. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
@@ -132,16 +137,19 @@ const toStored = ({ facts, derived, executions, isNew }: InstanceWrite) => ({
   ...(isNew ? { isNew } : {}),
 });
 
+/** With `commits`, the transaction commits with the write if that is one statement. */
 const run = async (
   transaction: Transaction,
-  sql: string,
+  { sql, commits }: { readonly sql: string; readonly commits: boolean },
   writes: readonly InstanceWrite[],
   bindings: Bindings,
 ): Promise<readonly WrittenInstance[]> => {
   const written: WrittenInstance[] = [];
-  for (const group of groupWrites(writes)) {
+  const groups = groupWrites(writes);
+  const runner = commits && groups.length === 1 ? { raw: transaction.commitWith } : transaction;
+  for (const group of groups) {
     const own = { ids: group.ids, writes: `{${group.writes.join(',')}}` };
-    const rows = await refuseTooLarge(() => query<ReturnedRow>(transaction, sql, { ...bindings, ...own }));
+    const rows = await refuseTooLarge(() => query<ReturnedRow>(runner, sql, { ...bindings, ...own }));
     written.push(...rows.map(toWritten));
   }
   return written;
@@ -155,18 +163,29 @@ const bindingsOf = ({ contextId, ttlSeconds }: WriteOptions) => ({
 
 /**
  * Writes free instances whose rows this transaction holds; with an admission they become busy with that operation in the same statement
- * (C141). Throws `payload_too_large` for an instance of more than 64 MiB.
+ * (C141). With `commits` nothing is written after it: the transaction may commit with it ({@link Transaction.commitWith}). Throws
+ * `payload_too_large` for an instance of more than 64 MiB.
  */
 export const writeInstances = (
   transaction: Transaction,
   writes: readonly InstanceWrite[],
-  options: WriteOptions & { readonly admission?: Admission | undefined },
+  options: WriteOptions & { readonly admission?: Admission | undefined; readonly commits?: boolean },
 ): Promise<readonly WrittenInstance[]> => {
-  const { admission } = options;
-  if (admission === undefined) return run(transaction, MERGE, writes, bindingsOf(options));
+  const { admission, commits = false } = options;
+  if (admission === undefined) return run(transaction, { sql: MERGE, commits }, writes, bindingsOf(options));
   const { operationId: operation, leaseMs, parentId: parent = null } = admission;
-  return run(transaction, ADMIT, writes, { ...bindingsOf(options), operation, parent, lease: leaseMs / 1_000 });
+  const bindings = { ...bindingsOf(options), operation, parent, lease: leaseMs / 1_000 };
+  return run(transaction, { sql: ADMIT, commits }, writes, bindings);
 };
+
+interface WriteBackOptions extends WriteOptions {
+  readonly held: HeldInstances;
+  /**
+   * If given, nothing is written at another revision of the definitions of the workspace, and nothing after this write: the transaction may
+   * commit with it ({@link Transaction.commitWith}).
+   */
+  readonly commitsAt?: string | undefined;
+}
 
 /**
  * Writes the results of an operation on its instances, frees them and ends the operation; answers those that it still held (C142). Throws
@@ -175,9 +194,16 @@ export const writeInstances = (
 export const writeBackInstances = (
   transaction: Transaction,
   writes: readonly InstanceWrite[],
-  options: WriteOptions & { readonly held: HeldInstances },
-): Promise<readonly WrittenInstance[]> =>
-  run(transaction, WRITE_BACK, writes, { ...bindingsOf(options), ...heldBindings(options.held) });
+  options: WriteBackOptions,
+): Promise<readonly WrittenInstance[]> => {
+  const { held, commitsAt } = options;
+  const bindings = { ...bindingsOf(options), ...heldBindings(held) };
+  if (commitsAt === undefined) return run(transaction, { sql: WRITE_BACK, commits: false }, writes, bindings);
+  return run(transaction, { sql: WRITE_BACK_AT_REVISION, commits: true }, writes, {
+    ...bindings,
+    revision: commitsAt,
+  });
+};
 
 const toWritten = (row: ReturnedRow): WrittenInstance => ({
   instanceId: row.instance_id,

@@ -111,6 +111,58 @@ describe('statements that are sent together', () => {
   });
 });
 
+describe('a statement that the transaction commits with', () => {
+  const one = 'select cast(:n as integer) as n';
+  const rows = async (transaction: Transaction, sql: string, bindings = {}) =>
+    (await transaction.commitWith<{ rows: unknown[] }>(sql, bindings)).rows;
+
+  it('needs one round trip with the beginning and the commit, and one each if the database is not pipelined', async () => {
+    const counter = await startFlightCounter(workspace.url);
+    const count = async (isPipelined: boolean): Promise<number> => {
+      const counted = workspace.open({ url: counter.url, poolMax: 1, isPipelined });
+      await counted.ping();
+      return counter.count(async () => {
+        expect(await counted.inWorkspace(workspace.access, (t) => rows(t, one, { n: 7 }))).toEqual([{ n: 7 }]);
+      });
+    };
+    expect(await count(true)).toBe(1);
+    expect(await count(false)).toBe(3);
+    await counter.close();
+  });
+
+  it.each([true, false])(
+    'undoes the transaction if it fails, and the connection goes on (pipelined: %p)',
+    async (isPipelined) => {
+      const other = workspace.open({ poolMax: 1, isPipelined });
+      const failing = other.inWorkspace(workspace.access, async (transaction) => {
+        await transaction.raw('create temporary table undone_at_end (n integer)');
+        await rows(transaction, 'select 1 / cast(:n as integer)', { n: 0 });
+      });
+      await expect(failing).rejects.toMatchObject({ cause: { sqlState: '22012' } });
+      const found = await other.lookUp(`select to_regclass('undone_at_end') as found`);
+      expect(found).toEqual([{ found: null }]);
+      expect(other.poolStatus()).toEqual({ total: 1, idle: 1, waiting: 0 });
+    },
+  );
+
+  it('is committed even if work fails afterwards, and is followed by no other statement', async () => {
+    await expect(
+      inside(async (transaction) => {
+        await rows(transaction, 'create temporary table kept_at_end as select cast(:n as integer) as n', { n: 1 });
+        await transaction.raw('drop table kept_at_end');
+      }),
+    ).rejects.toThrow('A statement was sent after the end of its transaction.');
+    expect(await inside((transaction) => select(transaction, 'select n from kept_at_end'))).toEqual([{ n: 1 }]);
+  });
+
+  it('fails as internal if it is undone though work succeeds', async () => {
+    const caught = inside((transaction) =>
+      rows(transaction, 'select 1 / cast(:n as integer)', { n: 0 }).catch(() => []),
+    );
+    await expect(caught).rejects.toMatchObject({ code: 'internal_error' });
+  });
+});
+
 it('is cut when its pool closes, though the server does not answer what was sent', async () => {
   const proxy = await startSilentProxy(workspace.url);
   const silenced = openDatabase({

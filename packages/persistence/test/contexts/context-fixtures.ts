@@ -44,14 +44,16 @@ export const genericPlans = async (
 ): Promise<readonly string[]> => {
   await transaction.raw('set local plan_cache_mode = force_generic_plan');
   const plans: string[] = [];
+  const raw: Transaction['raw'] = async (sql, bindings) => {
+    const { rows } = await transaction.raw(`explain (analyze, format json) ${sql}`, bindings);
+    plans.push(JSON.stringify(rows));
+    return { rows: [] } as never;
+  };
   await work({
     savepoint: transaction.savepoint.bind(transaction),
     copyIn: transaction.copyIn.bind(transaction),
-    raw: async (sql, bindings) => {
-      const { rows } = await transaction.raw(`explain (analyze, format json) ${sql}`, bindings);
-      plans.push(JSON.stringify(rows));
-      return { rows: [] } as never;
-    },
+    raw,
+    commitWith: raw,
   });
   return plans;
 };

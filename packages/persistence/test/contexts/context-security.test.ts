@@ -98,11 +98,16 @@ const ATTEMPTS: readonly Attempt[] = [
     [],
   ],
   ['releaseInstances', (t) => persistence.releaseInstances(t, id, held), undefined],
-  ['renewLease', (t) => persistence.renewLease(t, held, -1), undefined],
+  ['renewLease', (t) => persistence.renewLease(t, held, -1), false],
   [
     'findCommitOutcome',
     (t) => persistence.findCommitOutcome(t, id, [{ ...WRITTEN, transactionId: NOT_YET }]),
     'rolled_back',
+  ],
+  [
+    'findOperation',
+    (t) => persistence.findOperation(t, { ...held, contextId: id, instanceIds: ['busy'] }),
+    { takeovers: undefined, instances: [], isUnderWay: false },
   ],
   ['deleteInstance', (t) => persistence.deleteInstance(t, id, 'free'), undefined],
   ['findHeldFacts', (t) => persistence.findHeldFacts(t, id, ['k']), { hasInstances: false, held: new Set() }],
