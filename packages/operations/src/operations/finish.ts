@@ -7,7 +7,6 @@ import {
   findOperation,
   type HeldInstances,
   type HistoryAddition,
-  holdContext,
   type LinkWrite,
   together,
   type Transaction,
@@ -119,14 +118,11 @@ class WriteBack {
     throw new WrittenAsBefore();
   }
 
-  /** In one message; undefined if nothing was written, which another attempt explains. */
+  /** In one message; undefined if nothing was written: the definition changed, or another process took over. Another attempt tells which. */
   private async writeAndCommit(transaction: Transaction): Promise<readonly WrittenInstance[] | undefined> {
-    const { id, revision } = this.work.context;
-    const [found, rows] = await together(
-      holdContext(transaction, id),
-      this.write(transaction, this.work.context, revision),
-    );
-    return String(found) === revision && rows.length === this.settledHeld.length ? rows : undefined;
+    const { context } = this.work;
+    const rows = await this.write(transaction, context, context.revision);
+    return rows.length === this.settledHeld.length ? rows : undefined;
   }
 
   private async writeAndFollow(transaction: Transaction): Promise<Back> {

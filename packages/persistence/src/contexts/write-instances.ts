@@ -101,10 +101,11 @@ const writeBack = (condition: string): string => /* sql */ `
   )
   select * from written`;
 const WRITE_BACK = writeBack('true');
-/** Whether the definitions have a certain revision, which the transaction holds. */
-const WRITE_BACK_AT_REVISION = writeBack(/* sql */ `(
-  select coalesce((select revision from context_worlds), 0) from contexts where contexts.id = cast(:context as uuid)
-) = cast(:revision as bigint)`);
+/**
+ * Holds the definition, and writes only if it has a certain revision. It is held before the first row is locked, since conditions are
+ * checked before; and the function sees what was committed while it waited.
+ */
+const WRITE_BACK_AT_REVISION = writeBack('(select hold_context(cast(:context as uuid))) = cast(:revision as bigint)');
 
 /** Largest size of the facts of one statement with several instances, characters: a JSON object of the database must be below 256 MiB. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
@@ -181,8 +182,8 @@ export const writeInstances = (
 interface WriteBackOptions extends WriteOptions {
   readonly held: HeldInstances;
   /**
-   * If given, nothing is written at another revision of the definitions of the workspace, and nothing after this write: the transaction may
-   * commit with it ({@link Transaction.commitWith}).
+   * If given, the definition of the context is held first, and nothing is written if its revision is another; and nothing follows this
+   * write: the transaction may commit with it ({@link Transaction.commitWith}).
    */
   readonly commitsAt?: string | undefined;
 }

@@ -3,7 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   type CommitOutcome,
   findCommitOutcome,
+  findOperation,
   insertContext,
+  lockInstances,
   mergeDirect,
   type Transaction,
   type WrittenRow,
@@ -56,6 +58,18 @@ describe('C149: the outcome of a transaction', () => {
     await inside(async (t) => {
       expect(await outcome(await save(t, 'a'))).toBe('under_way');
     });
+  });
+
+  it('is under way, for who asks about its operation, from when it locks an instance', async () => {
+    const ask = (transactionId: string) =>
+      inside((t) => findOperation(t, { contextId, operationId: randomUUID(), instanceIds: ['a'], transactionId }));
+    const transactionId = await inside(async (t) => {
+      const [locked] = await lockInstances(t, { contextId, instanceIds: ['a'], create: true });
+      const id = locked?.transactionId ?? '';
+      expect(await ask(id)).toEqual({ takeovers: undefined, instances: [], isUnderWay: true });
+      return id;
+    });
+    expect(await ask(transactionId)).toMatchObject({ instances: [{ version: 0, isHeld: false }], isUnderWay: false });
   });
 
   it('is rolled back if the database has forgotten that there was one of this number', async () => {

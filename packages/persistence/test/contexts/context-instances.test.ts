@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@decision/local-stack';
 import {
   addHistory,
+  changeContexts,
   deleteInstance,
   findHeldFacts,
   findHistory,
   findInstances,
+  findOperation,
   findLinkHolders,
   findLinkTargets,
   type LinkEnds,
@@ -14,8 +17,10 @@ import {
   forgetFormerLinks,
   forgetStaleTickets,
   type HeldInstances,
+  holdContext,
   insertContext,
   listInstances,
+  lockContextWorld,
   lockInstances,
   mergeDirect,
   registerEvaluation,
@@ -425,4 +430,48 @@ it('notes reader passes, and knows which facts instances hold', async () => {
   expect((await find('a'))[0]?.readerPass).toEqual({ fingerprint: 'f', done: false, after: 'x' });
   const held = await inside((t) => findHeldFacts(t, contextId, ['n', 'gone', 'other']));
   expect(held).toEqual({ hasInstances: true, held: new Set(['n']) });
+});
+
+describe('a write-back that commits at a revision', () => {
+  const found = (operationId: string) =>
+    inside((t) => findOperation(t, { contextId, operationId, instanceIds: ['a'] }));
+  const writeBackAt = async (held: HeldInstances, revision: number) =>
+    inside((t) =>
+      writeBackInstances(t, [write('a', { n: 2 })], {
+        ...{ contextId, ttlSeconds: undefined, held, commitsAt: String(revision) },
+      }),
+    );
+  const revisionNow = async (): Promise<number> => (await inside((t) => holdContext(t, contextId))) ?? Number.NaN;
+
+  it('writes and ends the operation at that revision', async () => {
+    const held = await admit(randomUUID(), 'a');
+    expect(await found(held.operationId)).toMatchObject({ takeovers: 0, instances: [{ isHeld: true, version: 1 }] });
+    expect(await writeBackAt(held, await revisionNow())).toMatchObject([{ instanceId: 'a', version: 2 }]);
+    expect(await found(held.operationId)).toMatchObject({
+      takeovers: undefined,
+      instances: [{ isHeld: false, fence: 1 }],
+    });
+  });
+
+  it('does neither at another, nor if the definition changes while it waits', async () => {
+    const held = await admit(randomUUID(), 'a');
+    const revision = await revisionNow();
+    expect(await writeBackAt(held, revision - 1)).toEqual([]);
+    let writing: Promise<unknown> = Promise.resolve();
+    await inside(async (t) => {
+      await lockContextWorld(t);
+      await changeContexts(t, [contextId]);
+      writing = writeBackAt(held, revision);
+      await waitUntil(async () => {
+        const waiting = await asOwner(
+          workspace.url,
+          `select 1 from pg_locks where locktype = 'advisory' and not granted`,
+        );
+        return waiting.length > 0;
+      });
+    });
+    expect(await writing).toEqual([]);
+    expect(await found(held.operationId)).toMatchObject({ takeovers: 0, instances: [{ isHeld: true, version: 1 }] });
+    expect(await writeBackAt(held, revision + 1)).toMatchObject([{ version: 2 }]);
+  });
 });
