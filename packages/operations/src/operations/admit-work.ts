@@ -20,7 +20,7 @@ import {
 } from './admit';
 import { type EndWith } from './commit-writes';
 import { hasSameFacts, holdDefinition, requireStillFit } from './hold-definition';
-import { type OperationLease } from './operation-lease';
+import { leaseFrom } from './operation-lease';
 import { type AdmissionOutcome, outcomeOfAdmission } from './operation-outcome';
 import { type Work } from './work';
 
@@ -46,13 +46,7 @@ interface Admitting {
   /** By the definition that the request started with. */
   readonly work: Work;
   readonly given: Work['given'];
-  readonly options: AdmitOptions;
-}
-
-interface AdmitOptions {
-  readonly admission: Admission;
-  readonly ticketId: string | undefined;
-  readonly lease: Pick<OperationLease, 'isHeld'>;
+  readonly options: { readonly admission: Admission; readonly ticketId: string | undefined };
 }
 
 /**
@@ -95,20 +89,20 @@ const admitGiven = async (
   if (!isOperationAlone(plan)) return complete(await writeAdmission(transaction, plan));
   const write = () => writeAdmission(transaction, plan, { commits: true });
   const instanceIds = plan.due.map((instance) => instance.locked.instanceId);
-  return endWith({ instanceIds, write, complete, find: (asking) => findAdmission(asking, plan, options.lease) });
+  return endWith({ instanceIds, write, complete, find: (asking) => findAdmission(asking, plan) });
 };
 
 /** Finds out, in another transaction, what became of an admission whose answer was lost. */
 const findAdmission = async (
   asking: Transaction,
-  { work, admission: { operationId }, due }: AdmissionPlan,
-  lease: AdmitOptions['lease'],
+  { work, admission: { operationId, leaseMs }, due }: AdmissionPlan,
 ): Promise<AdmissionOutcome> => {
   const versions = new Map(due.map(({ locked }) => [locked.instanceId, locked.version]));
-  const transactionId = due[0]?.locked.transactionId ?? '';
+  const { transactionId = '', lockedAt = '' } = due[0]?.locked ?? {};
   const instanceIds = [...versions.keys()];
   const found = await findOperation(asking, { contextId: work.context.id, operationId, instanceIds, transactionId });
-  return outcomeOfAdmission(found, { versions, transactionId, isLeaseHeld: lease.isHeld });
+  const isLeaseHeld = Date.parse(found.foundAt) < leaseFrom(lockedAt, leaseMs);
+  return outcomeOfAdmission(found, { versions, transactionId, isLeaseHeld });
 };
 
 /** Admits the instances that the step of a flow has not merged before. The record of the step commits together with the merge. */

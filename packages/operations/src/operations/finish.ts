@@ -33,7 +33,7 @@ interface FinishOptions {
   readonly database: Database;
   readonly directory: ContextDirectory;
   readonly operationId: string;
-  readonly lease: Pick<OperationLease, 'isHeld'>;
+  readonly lease: Pick<OperationLease, 'lasted'>;
   /** Called with instances whose write-back a take-over prevented, or whose outcome the database did not report. */
   readonly onFenced: (cause: 'taken_over' | 'unknown', instances: number) => void;
 }
@@ -182,7 +182,11 @@ class WriteBack {
     const versions = new Map(this.settledHeld.map(({ held }) => [idOf(held), held.version]));
     const instanceIds = [...versions.keys()];
     const found = await findOperation(transaction, { contextId: this.work.context.id, operationId, instanceIds });
-    const outcome = outcomeOfWriteBack(found, { versions, fences: this.fences, isLeaseHeld: lease.isHeld });
+    const outcome = outcomeOfWriteBack(found, {
+      versions,
+      fences: this.fences,
+      isLeaseHeld: lease.lasted(found.foundAt),
+    });
     if (outcome === 'unknown') throw new UnknownCommit(instanceIds, undefined);
     return outcome === 'written' ? found.instances : [];
   }

@@ -88,9 +88,7 @@ class Operating {
   /** Merges into the free instances; answers the others. Admitted operations continue by themselves. */
   private async admit(given: Work['given']): Promise<readonly string[]> {
     const operationId = randomUUID();
-    const { database, leaseMs } = this.context;
-    const lease = new OperationLease({ database, access: this.work.origin.access, operationId, leaseMs });
-    const admitted = await this.admitOnce(operationId, lease, given);
+    const admitted = await this.admitOnce(operationId, given);
     // It is in force, and is treated from now on like one that was read for this request.
     if (this.work.context.recalled !== undefined) this.work = { ...this.work, context: admitted.work.context };
     for (const outcome of admitted.done) {
@@ -98,15 +96,15 @@ class Operating {
       this.committed.add(outcome.instanceId);
     }
     for (const { planned } of admitted.held) this.committed.add(planned.locked.instanceId);
-    if (admitted.held.length > 0) this.running.push(this.carryOut(operationId, lease, admitted));
+    if (admitted.held.length > 0) this.running.push(this.carryOut(operationId, admitted));
     if (admitted.repeated.length > 0) this.running.push(this.lookAgain(admitted.repeated));
     return admitted.busy;
   }
 
-  private async admitOnce(operationId: string, lease: OperationLease, given: Work['given']): Promise<AdmittedWork> {
+  private async admitOnce(operationId: string, given: Work['given']): Promise<AdmittedWork> {
     const { database, directory, leaseMs } = this.context;
     const parentId = askingOperation(this.work.origin);
-    const options = { admission: { operationId, leaseMs, parentId }, ticketId: this.line.ticketId, lease };
+    const options = { admission: { operationId, leaseMs, parentId }, ticketId: this.line.ticketId };
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await commitWrites<AdmittedWork>(
@@ -122,12 +120,11 @@ class Operating {
   }
 
   /** Settles admitted instances and writes them back. Never rejects: a failure is recorded for each of its instances. */
-  private async carryOut(
-    operationId: string,
-    lease: OperationLease,
-    { work, held, collections }: AdmittedWork,
-  ): Promise<void> {
+  private async carryOut(operationId: string, { work, held, collections }: AdmittedWork): Promise<void> {
     this.emit({ type: 'hold_began', instances: held.length });
+    const { database, leaseMs } = this.context;
+    const before = held[0]?.planned.locked.lockedAt ?? '';
+    const lease = new OperationLease({ database, access: work.origin.access, operationId, leaseMs }, before);
     lease.keep();
     let changed: DefinitionChanged | undefined;
     try {

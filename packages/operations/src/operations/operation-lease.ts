@@ -8,21 +8,23 @@ interface LeaseSettings {
   readonly leaseMs: number;
 }
 
-/** The lease of an operation that this process admits and holds. */
+/** The lease of an operation that this process holds. All times are by the clock of the database, which alone judges leases (C146). */
 export class OperationLease {
   private timer: NodeJS.Timeout | undefined;
-  /** When the latest renewal that succeeded was sent, or the admission was begun. */
-  private from = now();
+  /** Until when nobody takes over the operation at least, epoch ms. */
+  private until: number;
 
-  constructor(private readonly settings: LeaseSettings) {}
+  constructor(
+    private readonly settings: LeaseSettings,
+    /** A time before the operation was admitted, ISO 8601. */
+    before: string,
+  ) {
+    this.until = leaseFrom(before, settings.leaseMs);
+  }
 
-  /**
-   * Whether nobody can have taken over the operation yet. A clock of the system that was set forward, or a machine that slept, may make the
-   * answer false too early.
-   */
-  get isHeld(): boolean {
-    const { elapsed, system } = now();
-    return Math.max(elapsed - this.from.elapsed, system - this.from.system) < this.settings.leaseMs;
+  /** Whether nobody can have taken over the operation by a time, ISO 8601. */
+  lasted(time: string): boolean {
+    return Date.parse(time) < this.until;
   }
 
   /** Renews it until {@link stop}. */
@@ -37,17 +39,16 @@ export class OperationLease {
 
   private async renew(): Promise<void> {
     const { database, access, operationId, leaseMs } = this.settings;
-    const sent = now();
     try {
-      const isRenewed = await database.inWorkspace(access, (transaction) =>
+      const until = await database.inWorkspace(access, (transaction) =>
         renewLease(transaction, { operationId, takeovers: 0 }, leaseMs),
       );
-      if (isRenewed) this.from = sent;
+      if (until !== undefined) this.until = Date.parse(until);
     } catch {
       // The lease expires, and another process takes over the operation.
     }
   }
 }
 
-/** By the clock that only runs forward, and by the one that also counts while the machine sleeps, ms. */
-const now = () => ({ elapsed: performance.now(), system: Date.now() });
+/** Until when a lease lasts at least that was given after a time, ISO 8601; epoch ms. */
+export const leaseFrom = (time: string, leaseMs: number): number => Date.parse(time) + leaseMs;

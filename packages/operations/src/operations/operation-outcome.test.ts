@@ -13,6 +13,7 @@ const found = (
     ...{ instanceId, version, fence, isHeld, createdAt: AT, writtenAt: AT, expiresAt: null },
   })),
   isUnderWay: false,
+  foundAt: AT,
 });
 
 describe('C149: an admission whose answer was lost', () => {

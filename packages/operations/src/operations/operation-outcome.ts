@@ -9,7 +9,7 @@ import { type OperationFound, type WrittenInstance } from '@decision/persistence
 interface Known {
   /** Versions of the instances before the transaction, by their ids. */
   readonly versions: ReadonlyMap<string, number>;
-  /** Whether nobody can have taken over the operation yet. */
+  /** Whether nobody can have taken over the operation when this was found. */
   readonly isLeaseHeld: boolean;
 }
 
@@ -20,7 +20,7 @@ interface KnownAdmission extends Known {
 /** The instances as an admission wrote them, or why there are none. */
 export type AdmissionOutcome = readonly WrittenInstance[] | 'rolled_back' | 'under_way' | 'unknown';
 
-/** What became of an admission, from what was found before `isLeaseHeld` was. */
+/** What became of an admission. */
 export const outcomeOfAdmission = (
   { takeovers, instances, isUnderWay }: OperationFound,
   { versions, isLeaseHeld, transactionId }: KnownAdmission,
@@ -37,10 +37,7 @@ interface KnownWriteBack extends Known {
   readonly fences: ReadonlyMap<string, number>;
 }
 
-/**
- * What became of a write-back, from what was found before `isLeaseHeld` was, and after a repetition of it wrote nothing: so no transaction
- * of it is under way.
- */
+/** What became of a write-back, from what was found after a repetition of it wrote nothing: so no transaction of it is under way. */
 export const outcomeOfWriteBack = (
   { takeovers, instances }: OperationFound,
   { versions, fences, isLeaseHeld }: KnownWriteBack,

@@ -16,6 +16,8 @@ export interface LockedInstance extends InstanceState {
   readonly isQueued: boolean;
   /** The database's id of this transaction. */
   readonly transactionId: string;
+  /** By the clock of the database, ISO 8601 UTC with milliseconds. */
+  readonly lockedAt: string;
   /** Registered evaluations; empty if they were not requested. */
   readonly registrations: readonly Registration[];
 }
@@ -46,7 +48,7 @@ const LOCK = /* sql */ `
           select own.sequence from context_tickets own
           where own.context_id = i.context_id and own.instance_id = i.instance_id and own.ticket_id = cast(:ticket as uuid)
         ), 9223372036854775807)
-    ) as queued, cast(pg_current_xact_id() as text) as transaction_id
+    ) as queued, cast(pg_current_xact_id() as text) as transaction_id, clock_timestamp() as locked_at
   from context_instances i
   where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))
   order by i.instance_id
@@ -75,6 +77,7 @@ interface LockedRow extends StateRow {
   readonly expired: boolean;
   readonly queued: boolean;
   readonly transaction_id: string;
+  readonly locked_at: Date;
 }
 
 /**
@@ -121,7 +124,7 @@ const forget = async (transaction: Transaction, contextId: string, ids: readonly
 
 const toLocked = (row: LockedRow, registrations: readonly Registration[]): LockedInstance => {
   const { busy: isBusy, queued: isQueued, expired, version, transaction_id: transactionId } = row;
-  const flags = { isBusy, isQueued, transactionId };
+  const flags = { isBusy, isQueued, transactionId, lockedAt: row.locked_at.toISOString() };
   const state = toInstanceState(row);
   if (!expired || isBusy) return { ...state, ...flags, registrations, isNew: version === '0' };
   const nothing = { facts: {}, derived: {}, executions: {}, readerPass: undefined, registrations: [] };
@@ -171,15 +174,21 @@ export const releaseInstances = async (
 const RENEW_LEASE = /* sql */ `
   update context_operations set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
   where operation_id = cast(:operation as uuid) and takeovers = cast(:takeovers as integer)
-  returning operation_id`;
+  returning lease_until`;
 
-/** Renews the lease of an operation whose holder is still at work; answers whether it still is, and was not taken over. */
+/**
+ * Renews the lease of an operation whose holder is still at work. Answers until when, by the clock of the database, ISO 8601 UTC with
+ * milliseconds; undefined if the operation has ended or was taken over.
+ */
 export const renewLease = async (
   transaction: Transaction,
   { operationId, takeovers }: Omit<HeldInstances, 'fences'>,
   leaseMs: number,
-): Promise<boolean> =>
-  (await query(transaction, RENEW_LEASE, { operation: operationId, takeovers, lease: leaseMs / 1_000 })).length > 0;
+): Promise<string | undefined> => {
+  const bindings = { operation: operationId, takeovers, lease: leaseMs / 1_000 };
+  const [renewed] = await query<{ lease_until: Date }>(transaction, RENEW_LEASE, bindings);
+  return renewed?.lease_until.toISOString();
+};
 
 /** A ticket in the queues of some instances, held by one request. */
 interface Ticket {

@@ -81,10 +81,12 @@ export interface OperationFound {
   readonly instances: readonly FoundInstance[];
   /** Whether the transaction in question may still commit. */
   readonly isUnderWay: boolean;
+  /** When this was found, by the clock of the database, ISO 8601 UTC with milliseconds. */
+  readonly foundAt: string;
 }
 
 /** Times are ISO 8601 UTC with milliseconds. */
-export interface FoundInstance {
+interface FoundInstance {
   readonly instanceId: string;
   /** Whether the operation holds it. */
   readonly isHeld: boolean;
@@ -98,12 +100,13 @@ export interface FoundInstance {
 const OPERATION = /* sql */ `
   select (select o.takeovers from context_operations o where o.operation_id = cast(:operation as uuid)) as takeovers,
     i.instance_id, i.operation_id is not distinct from cast(:operation as uuid) as held, i.version, i.fence, i.created_at, i.updated_at,
-    i.expires_at
+    i.expires_at, clock_timestamp() as found_at
   from (select) as once
   left join context_instances i on i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))`;
 
 interface OperationRow {
   readonly takeovers: number | null;
+  readonly found_at: Date;
 }
 interface FoundInstanceRow extends FoundRow, OperationRow {
   readonly held: boolean;
@@ -134,6 +137,7 @@ export const findOperation = async (
     takeovers: rows[0]?.takeovers ?? undefined,
     instances: rows.flatMap((row) => (row.instance_id === null ? [] : [toFound(row)])),
     isUnderWay: status === 'in progress',
+    foundAt: rows[0]?.found_at.toISOString() ?? '',
   };
 };
 

@@ -66,7 +66,7 @@ describe('C149: the outcome of a transaction', () => {
     const transactionId = await inside(async (t) => {
       const [locked] = await lockInstances(t, { contextId, instanceIds: ['a'], create: true });
       const id = locked?.transactionId ?? '';
-      expect(await ask(id)).toEqual({ takeovers: undefined, instances: [], isUnderWay: true });
+      expect(await ask(id)).toMatchObject({ takeovers: undefined, instances: [], isUnderWay: true });
       return id;
     });
     expect(await ask(transactionId)).toMatchObject({ instances: [{ version: 0, isHeld: false }], isUnderWay: false });

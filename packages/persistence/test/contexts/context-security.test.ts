@@ -98,7 +98,7 @@ const ATTEMPTS: readonly Attempt[] = [
     [],
   ],
   ['releaseInstances', (t) => persistence.releaseInstances(t, id, held), undefined],
-  ['renewLease', (t) => persistence.renewLease(t, held, -1), false],
+  ['renewLease', (t) => persistence.renewLease(t, held, -1), undefined],
   [
     'findCommitOutcome',
     (t) => persistence.findCommitOutcome(t, id, [{ ...WRITTEN, transactionId: NOT_YET }]),
@@ -107,7 +107,7 @@ const ATTEMPTS: readonly Attempt[] = [
   [
     'findOperation',
     (t) => persistence.findOperation(t, { ...held, contextId: id, instanceIds: ['busy'] }),
-    { takeovers: undefined, instances: [], isUnderWay: false },
+    { takeovers: undefined, instances: [], isUnderWay: false, foundAt: expect.any(String) as string },
   ],
   ['deleteInstance', (t) => persistence.deleteInstance(t, id, 'free'), undefined],
   ['findHeldFacts', (t) => persistence.findHeldFacts(t, id, ['k']), { hasInstances: false, held: new Set() }],
