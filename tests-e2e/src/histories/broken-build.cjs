@@ -28,7 +28,7 @@ const BUILDS = {
   /** Executions count for whatever the facts are by now. */
   'stale-executions': {
     file: 'packages/contexts/src/rounds/settle.ts',
-    from: /\.input_hash === inputHash\d*/,
+    from: /\.input_hash === this\.hashOf\(\w+\)/,
     to: '.input_hash !== undefined',
   },
   /** Steps of flows that run again forget what they have written. For workers. */
