@@ -91,6 +91,12 @@ it('C140, C149, C150: the answer to the commit of a batch is lost that is merged
   expect(answer).toMatchObject({ status: 200, body: { results: [{ is_new: true }, { is_new: true }] } });
 });
 
+/** Loses the answer to the commit of this statement, and then refuses connections. */
+const loseAll = async (statement: RegExp): Promise<void> => {
+  await proxy.loseAnswer({ statement, at: 'commit' });
+  proxy.refuse();
+};
+
 /* Where no history is kept, what begins and ends an operation is committed with its statement, before that is answered. */
 describe('C149, C150: an operation without history', () => {
   const NUMBER = { type: 'number', required: true };
@@ -119,6 +125,15 @@ describe('C149, C150: an operation without history', () => {
     body: { state: { one: 1, two: 2 }, executions: { 'rule:double': { status: 'success', run_count: 1 } } },
   };
   const stored = (id: string) => ask('GET', `contexts/numbers/${id}`);
+  /** A submission during which this statement is lost on its way to the database, with its connection. */
+  const submitWithout = async (statement: RegExp, id: string) => {
+    const held = proxy.hold({ statement });
+    const answering = submit(id);
+    await held;
+    proxy.refuse();
+    proxy.admit();
+    return answering;
+  };
 
   it.each([
     ['begins it', { statement: MERGE, at: 'statement' }],
@@ -135,23 +150,15 @@ describe('C149, C150: an operation without history', () => {
   });
 
   it('is not begun if the statement never arrived: the outage is answered, and a retry is the first', async () => {
-    const held = proxy.hold({ statement: MERGE });
-    const answering = submit('never-begun');
-    await held;
-    proxy.refuse();
-    proxy.admit();
-    expect(await answering).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
+    const answer = await submitWithout(MERGE, 'never-begun');
+    expect(answer).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
     expect(await submit('never-begun')).toMatchObject({ status: 200, body: { is_new: true } });
     expect(await stored('never-begun')).toMatchObject(decidedOnce);
   });
 
   it('is ended by a second statement if the first never arrived', async () => {
-    const held = proxy.hold({ statement: WRITE_BACK });
-    const answering = submit('ended-later');
-    await held;
-    proxy.refuse();
-    proxy.admit();
-    expect(await answering).toMatchObject({ status: 200, body: { is_new: true, state: { one: 1, two: 2 } } });
+    const answer = await submitWithout(WRITE_BACK, 'ended-later');
+    expect(answer).toMatchObject({ status: 200, body: { is_new: true, state: { one: 1, two: 2 } } });
     expect(await stored('ended-later')).toMatchObject(decidedOnce);
   });
 
@@ -161,7 +168,7 @@ describe('C149, C150: an operation without history', () => {
   ])(
     'says that it is unknown whether it was %s if the database does not tell until the deadline',
     async (id, statement, told) => {
-      const lost = proxy.loseAnswer({ statement, at: 'commit' }).then(() => proxy.refuse());
+      const lost = loseAll(statement);
       const answer = await submit(id);
       await lost;
       expect(answer).toMatchObject({ status: 503, body: { code: 'operation_interrupted', ...told } });
@@ -177,12 +184,6 @@ describe('C149, C150: an operation without history', () => {
 
 describe('C149, C150, I5, I6: the database does not answer until the deadline', () => {
   afterEach(() => proxy.admit());
-
-  /** Loses the answer to this statement, and then refuses connections. */
-  const loseAll = async (statement: RegExp): Promise<void> => {
-    await proxy.loseAnswer({ statement, at: 'commit' });
-    proxy.refuse();
-  };
 
   it('whether it merged: that is said, and a retry converges', async () => {
     const recorder = recorderOf('unknown-merge', 1);

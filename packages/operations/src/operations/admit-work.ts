@@ -84,7 +84,9 @@ const admitGiven = async (
   );
   const plan = await planAdmission(transaction, work, { given, locked }, options);
   const complete = (written: Admitted['written']): AdmittedWork => ({
-    ...{ ...toAdmitted(plan, written), work, repeated: [] },
+    ...toAdmitted(plan, written),
+    work,
+    repeated: [],
   });
   if (!isOperationAlone(plan)) return complete(await writeAdmission(transaction, plan));
   const write = () => writeAdmission(transaction, plan, { commits: true });

@@ -20,7 +20,7 @@ interface KnownAdmission extends Known {
 /** The instances as an admission wrote them, or why there are none. */
 export type AdmissionOutcome = readonly WrittenInstance[] | 'rolled_back' | 'under_way' | 'unknown';
 
-/** What became of an admission. */
+/** The outcome of an admission. */
 export const outcomeOfAdmission = (
   { takeovers, instances, isUnderWay }: OperationFound,
   { versions, isLeaseHeld, transactionId }: KnownAdmission,
@@ -37,14 +37,14 @@ interface KnownWriteBack extends Known {
   readonly fences: ReadonlyMap<string, number>;
 }
 
-/** What became of a write-back, from what was found after a repetition of it wrote nothing: so no transaction of it is under way. */
+/** The outcome of a write-back, from what was found after a repetition of it wrote nothing: so no transaction of it is under way. */
 export const outcomeOfWriteBack = (
   { takeovers, instances }: OperationFound,
   { versions, fences, isLeaseHeld }: KnownWriteBack,
 ): 'written' | 'taken_over' | 'unknown' => {
   if (takeovers !== undefined) return 'taken_over';
   if (instances.length < versions.size) return 'unknown';
-  // Who takes over releases the instances without a write, under a new fence; so does each later admission, which also writes.
+  // A take-over releases the instances under a new fence, without a write. A later admission sets a new fence too, but writes.
   if (instances.every(({ instanceId, fence }) => fence === fences.get(instanceId))) return 'written';
   if (instances.every(({ instanceId, version }) => version === versions.get(instanceId))) return 'taken_over';
   return isLeaseHeld ? 'written' : 'unknown';

@@ -108,6 +108,7 @@ interface OperationRow {
   readonly takeovers: number | null;
   readonly found_at: Date;
 }
+
 interface FoundInstanceRow extends FoundRow, OperationRow {
   readonly held: boolean;
   readonly fence: string;

@@ -141,9 +141,10 @@ const toStored = ({ facts, derived, executions, isNew }: InstanceWrite) => ({
 /** With `commits`, the transaction commits with the write if that is one statement. */
 const run = async (
   transaction: Transaction,
-  { sql, commits }: { readonly sql: string; readonly commits: boolean },
+  sql: string,
   writes: readonly InstanceWrite[],
   bindings: Bindings,
+  { commits = false } = {},
 ): Promise<readonly WrittenInstance[]> => {
   const written: WrittenInstance[] = [];
   const groups = groupWrites(writes);
@@ -172,11 +173,11 @@ export const writeInstances = (
   writes: readonly InstanceWrite[],
   options: WriteOptions & { readonly admission?: Admission | undefined; readonly commits?: boolean },
 ): Promise<readonly WrittenInstance[]> => {
-  const { admission, commits = false } = options;
-  if (admission === undefined) return run(transaction, { sql: MERGE, commits }, writes, bindingsOf(options));
+  const { admission, commits } = options;
+  if (admission === undefined) return run(transaction, MERGE, writes, bindingsOf(options), { commits });
   const { operationId: operation, leaseMs, parentId: parent = null } = admission;
   const bindings = { ...bindingsOf(options), operation, parent, lease: leaseMs / 1_000 };
-  return run(transaction, { sql: ADMIT, commits }, writes, bindings);
+  return run(transaction, ADMIT, writes, bindings, { commits });
 };
 
 interface WriteBackOptions extends WriteOptions {
@@ -199,11 +200,9 @@ export const writeBackInstances = (
 ): Promise<readonly WrittenInstance[]> => {
   const { held, commitsAt } = options;
   const bindings = { ...bindingsOf(options), ...heldBindings(held) };
-  if (commitsAt === undefined) return run(transaction, { sql: WRITE_BACK, commits: false }, writes, bindings);
-  return run(transaction, { sql: WRITE_BACK_AT_REVISION, commits: true }, writes, {
-    ...bindings,
-    revision: commitsAt,
-  });
+  if (commitsAt === undefined) return run(transaction, WRITE_BACK, writes, bindings);
+  const atRevision = { ...bindings, revision: commitsAt };
+  return run(transaction, WRITE_BACK_AT_REVISION, writes, atRevision, { commits: true });
 };
 
 const toWritten = (row: ReturnedRow): WrittenInstance => ({
