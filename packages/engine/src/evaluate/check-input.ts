@@ -1,13 +1,12 @@
 import { measureValue } from '@decision/expressions';
 import { type RuleParts } from '../compile/compiled-rule';
 import { MAX_PATTERN_STEPS, MAX_READING_TIME, MAX_RULE_PATTERN_STEPS, type ReadingCosts } from '../compile/rule-search';
-import { isOfType, readOwn } from '../match/frame';
+import { type Input, isOfType, readOwn } from '../match/frame';
 import { type RuleFailure } from '../rule-outcome';
 import { valueTypeOf } from '../values/json-value';
-import { type Request } from './row-outputs';
 
 /** With strict input a value of another type is rejected instead of not matching. Null and missing values are valid for every type. */
-export const strictFailure = (rule: RuleParts, { input }: Request): RuleFailure | undefined => {
+export const strictFailure = (rule: RuleParts, input: Input): RuleFailure | undefined => {
   for (const { reader, type } of rule.inputs) {
     const value = readOwn(input, reader);
     if (value === undefined || value === null || isOfType(value, type)) continue;
@@ -28,7 +27,7 @@ export const strictFailure = (rule: RuleParts, { input }: Request): RuleFailure 
  * A text on which the regular expressions of its field could take too long is rejected before any row is tried, so that the answer does not
  * depend on how rows are found.
  */
-export const patternFailure = (rule: RuleParts, { input }: Request): RuleFailure | undefined => {
+export const patternFailure = (rule: RuleParts, input: Input): RuleFailure | undefined => {
   // Without regular expressions, as in most rules, not even an iterator is made.
   if (rule.search.patternCosts.size === 0) return undefined;
   let steps = 0;
@@ -72,10 +71,10 @@ const LISTED_FIELDS = 5;
  * Inputs that the conditions would read for too long, as the sum over all fields, are rejected before any row is tried, so that the answer does
  * not depend on how rows are found.
  */
-export const readingFailure = (rule: RuleParts, request: Request): RuleFailure | undefined => {
+export const readingFailure = (rule: RuleParts, input: Input): RuleFailure | undefined => {
   if (rule.search.readingCosts.size === 0) return undefined;
-  const works = readingWork(rule, rule.search.readingCosts, MAX_READING_TIME, request);
-  const work = works.reduce((sum, field) => sum + field.work, 0);
+  const works = readingWork(rule, rule.search.readingCosts, MAX_READING_TIME, input);
+  const work = totalWork(works);
   if (work <= MAX_READING_TIME) return undefined;
   return tooMuchToRead(
     [...works].sort((a, b) => b.work - a.work),
@@ -84,10 +83,14 @@ export const readingFailure = (rule: RuleParts, request: Request): RuleFailure |
 };
 
 /** Nanoseconds that conditions take at worst to read an input; counting stops above the bound. */
-export const readingTime = (rule: RuleParts, bound: number, request: Request): number =>
-  readingWork(rule, rule.search.allCosts, bound, request).reduce((sum, { work }) => sum + work, 0);
+export const readingTime = (rule: RuleParts, bound: number, input: Input): number => {
+  const { allCosts } = rule.search;
+  return allCosts.size === 0 ? 0 : totalWork(readingWork(rule, allCosts, bound, input));
+};
 
-const readingWork = (rule: RuleParts, costs: ReadingCosts, bound: number, { input }: Request): readonly FieldWork[] => {
+const totalWork = (works: readonly FieldWork[]): number => works.reduce((sum, { work }) => sum + work, 0);
+
+const readingWork = (rule: RuleParts, costs: ReadingCosts, bound: number, input: Input): readonly FieldWork[] => {
   const works: FieldWork[] = [];
   for (const [position, { perUnit, readers }] of costs) {
     const field = rule.inputs[position];

@@ -94,7 +94,8 @@ export interface DerivedField {
   readonly derive: (value: unknown, now: number) => unknown;
 }
 
-type Input = Readonly<Record<string, unknown>>;
+/** The fields of one evaluation, by key. */
+export type Input = Readonly<Record<string, unknown>>;
 const NO_INPUT: Input = Object.freeze({});
 
 /**
