@@ -22,6 +22,9 @@ interface Listing {
   readonly count: number;
 }
 
+/** With more rows, the text of a value that they saw is made contiguous. */
+const FEW_ROWS = 16;
+
 /**
  * Appends the losing rows to a prefix: the JSON texts of the results of `whyLost`, and the same number of rows. The frame holds the input.
  * Usually a row is two texts: one is cached, the other is that of an earlier row, so that none is created.
@@ -47,7 +50,7 @@ export const listLosingRows = (beginning: string, grounds: Grounds, { won, end, 
     const { seenAt } = condition;
     if (seenAt === undefined) continue;
     // Usually the rows lose by the same input as the previous rows.
-    if (value === undefined || seenAt !== valueAt) value = seen[seenAt] ??= writeSeen(grounds, seenAt);
+    if (value === undefined || seenAt !== valueAt) value = seen[seenAt] ??= writeSeen(grounds, seenAt, end > FEW_ROWS);
     valueAt = seenAt;
     text += value.text;
     left -= value.size;
@@ -82,16 +85,38 @@ const END: Readonly<Record<LosingRow['because'], string>> = {
 };
 
 /** The value that conditions on an input saw: the end of a row. It is created for each explained input, so it must be fast. */
-const writeSeen = (grounds: Grounds, seenAt: number): RowText => {
-  const { value, came, because } = seenValue(grounds, grounds.rule.inputs[seenAt >>> 1], seenAt % 2 === 1);
+const writeSeen = (grounds: Grounds, seenAt: number, isRepeated: boolean): RowText => {
+  const { value, came, because } = seenValue(grounds, seenAt >>> 1, seenAt % 2 === 1);
   const end = END[because];
   const size = 'because'.length + 1 + because.length;
   if (value === undefined) return { text: end, size };
-  const shown = JSON.stringify(value) as string | undefined; // values that JSON cannot represent have no text
+  const shown = jsonOf(value);
   const seen = shown === undefined ? '' : `,"value":${shown}`;
   const sizeOfSeen = 'value'.length + (typeof value === 'string' ? 1 + value.length : measureValue(value, MAX_SIZE));
-  if (came === undefined) return { text: flat([seen, end]), size: size + sizeOfSeen };
+  if (came === undefined) return { text: isRepeated ? flat([seen, end]) : seen + end, size: size + sizeOfSeen };
   return { text: flat([seen, ',"came":"', came, '"', end]), size: size + sizeOfSeen + 'came'.length + 1 + came.length };
+};
+
+/** As `JSON.stringify`, whose call alone takes longer than this for short texts and numbers; undefined for values that JSON cannot represent. */
+const jsonOf = (value: unknown): string | undefined => {
+  if (typeof value === 'string' && isPlainText(value)) return `"${value}"`;
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  return JSON.stringify(value);
+};
+
+/** Longer texts are checked faster by `JSON.stringify`. */
+const SHORT_TEXT = 64;
+/** Code points of quotes and backslashes, which JSON escapes, and of the first and the last printable ASCII character. */
+const [QUOTE, BACKSLASH, SPACE, TILDE] = [34, 92, 32, 126];
+
+/** Whether a text is short, and JSON writes it as it is. */
+const isPlainText = (text: string): boolean => {
+  if (text.length > SHORT_TEXT) return false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < SPACE || code > TILDE || code === QUOTE || code === BACKSLASH) return false;
+  }
+  return true;
 };
 
 /** One contiguous text: texts that are copied often must not be concatenated each time. */

@@ -2,7 +2,7 @@ import { measureValue } from '@decision/expressions';
 import { type CompiledInput, ReferenceCell, type RuleParts, type UsedValues } from '../compile/compiled-rule';
 import { type RuleSearch } from '../compile/rule-search';
 import { cellHolds, CellKind, fieldOf, kindOf } from '../match/clause-table';
-import { isOfType, readOwn } from '../match/frame';
+import { ABSENT, PRESENT, readOwn } from '../match/frame';
 import { asReference, mapReferences, type StoredValue } from '../references/value-reference';
 import { type Audience, type LosingRow } from '../rule-outcome';
 import { valueTypeOf } from '../values/json-value';
@@ -63,8 +63,8 @@ export const whyLost = (grounds: Grounds, turn: number): LosingRow => {
   const cell = failedCell(search, turn);
   if (cell === NO_CELL) return { row, because: 'cell' };
   if (kindOf(search.clauses.table, cell) === CellKind.schedule) return { row, because: 'schedule' };
-  const input = rule.inputs[inputOf(search, cell)];
-  return { ...failedCondition(grounds, row, cell), ...seenValue(grounds, input, rule.orRows[turn] === 1) };
+  const seen = seenValue(grounds, inputOf(search, cell), rule.orRows[turn] === 1);
+  return { ...failedCondition(grounds, row, cell), ...seen };
 };
 
 /** Position of the input that a cell reads, directly or through a form. */
@@ -82,13 +82,15 @@ export const failedCondition = (grounds: Grounds, row: number, cell: number): Fa
   };
 };
 
-/** The value that failed conditions on an input saw. */
-export const seenValue = (grounds: Grounds, input: CompiledInput | undefined, isOr: boolean): SeenValue => {
-  const value = input === undefined ? undefined : readOwn(grounds.request.input, input.reader);
-  if (input === undefined || value === undefined || value === null)
-    return { because: isOr ? 'no_cell_of_or_row' : 'missing' };
+/** The value that failed conditions on the input at a position saw. The frame holds the input. */
+export const seenValue = (grounds: Grounds, position: number, isOr: boolean): SeenValue => {
+  const { rule, search, request } = grounds;
+  const input = rule.inputs[position];
+  const tag = search.frame.tag(position);
+  if (input === undefined || tag === ABSENT) return { because: isOr ? 'no_cell_of_or_row' : 'missing' };
+  const value = readOwn(request.input, input.reader);
   const shown = shownInput(value, input, grounds);
-  return isOfType(value, input.type)
+  return tag === PRESENT
     ? { value: shown, because: isOr ? 'no_cell_of_or_row' : 'cell' }
     : { value: shown, came: valueTypeOf(value), because: isOr ? 'no_cell_of_or_row' : 'wrong_type' };
 };
