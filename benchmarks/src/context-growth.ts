@@ -9,7 +9,7 @@ import {
   type Send,
 } from './context-workload';
 import { memoryOf, sendLines, withMemory } from './line-batches';
-import { median, type Measurement, summarise } from './measurement';
+import { latencies, median, type Measurement } from './measurement';
 import { type RawInstances } from './raw-instances';
 import { say, type ServiceUnderTest } from './service-under-test';
 
@@ -42,13 +42,6 @@ const row = (...cells: readonly (string | number)[]): void =>
   print(`| ${cells.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : cell)).join(' | ')} |`);
 const stepsTo = (most: number): readonly number[] => [...STEPS.filter((step) => step < most), most];
 
-/** Latencies of consecutive calls, ms. */
-const latencies = async (count: number, call: (index: number) => Promise<unknown>) => {
-  const times: number[] = [];
-  for (const index of range(count)) await timed(times, () => call(index));
-  return summarise(times, 1);
-};
-
 /** Cost of a batch of lines without computations: half of them create an instance, the others change one. */
 export const growLines = async ({ service, contexts }: GrowthBench): Promise<void> => {
   const { slug } = await makeReadings(contexts);
@@ -70,7 +63,7 @@ export const growInstances = async ({ service, contexts, raw }: GrowthBench): Pr
   const submit = (slug: string, held: number) => (): Promise<unknown> =>
     contexts('POST', `/contexts/${slug}/i-${1 + ((submitted * 7_919) % held)}`, { total: 200 + (submitted += 1) });
   for (const { slug } of [grown, alone]) await service.publish(discountRule(slug));
-  await latencies(SINGLES, submit(alone.slug, 1));
+  await latencies(SINGLES, 1, submit(alone.slug, 1));
   table('instances of the context', 'submission p50, p99, ms', 'of one instance alone, ms', 'ratio of p50');
   let held = 0;
   for (const instances of stepsTo(INSTANCES)) {
@@ -79,8 +72,8 @@ export const growInstances = async ({ service, contexts, raw }: GrowthBench): Pr
     held = instances;
     const rounds = { grown: [] as Measurement[], alone: [] as Measurement[] };
     for (const round of range(ROUNDS)) {
-      rounds.grown.push(await latencies(SINGLES, submit(grown.slug, held)));
-      rounds.alone.push(await latencies(SINGLES, submit(alone.slug, 1)));
+      rounds.grown.push(await latencies(SINGLES, 1, submit(grown.slug, held)));
+      rounds.alone.push(await latencies(SINGLES, 1, submit(alone.slug, 1)));
       say(`${instances} instances, round ${round + 1}`);
     }
     const middle = (seen: readonly Measurement[], key: 'p50' | 'p99'): number => median(seen.map((one) => one[key]));

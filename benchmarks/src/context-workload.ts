@@ -7,12 +7,16 @@ const CALL_DEADLINE_MS = 300_000;
 /** Sends JSON to a service itself, without the ingress, and answers the body. Throws a {@link BenchmarkError} if the answer is an error. */
 export type Send = (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<Record<string, unknown>>;
 
-export const senderTo =
-  (service: ServiceUnderTest, name: 'contexts-api' | 'hps-gateway' | 'objects-api'): Send =>
+export const senderTo = (service: ServiceUnderTest, name: 'contexts-api' | 'hps-gateway' | 'objects-api'): Send =>
+  senderWithKey(service.fleet.services.get(name)?.url ?? '', service.apiKey);
+
+/** The same to a base URL. */
+export const senderWithKey =
+  (baseUrl: string, apiKey: string): Send =>
   async (method, path, body) => {
-    const response = await fetch(`${service.fleet.services.get(name)?.url ?? ''}/api/v1${path}`, {
+    const response = await fetch(`${baseUrl}/api/v1${path}`, {
       method,
-      headers: { 'x-api-key': service.apiKey, 'content-type': 'application/json' },
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
       signal: AbortSignal.timeout(CALL_DEADLINE_MS),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

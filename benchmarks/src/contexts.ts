@@ -15,7 +15,7 @@ import {
   tierRule,
 } from './context-workload';
 import { evaluateRules, recallResults, writeTwice } from './least-batch';
-import { type Measurement, median, medianOf, summarise } from './measurement';
+import { latencies, type Measurement, median, medianOf } from './measurement';
 import { openRawInstances, type RawInstances } from './raw-instances';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
@@ -102,18 +102,6 @@ const measureBatches = async ({ service, contexts, raw, brokers }: Bench): Promi
     decided: () => writeTwice({ raw, pipe, decide: evaluateRules(offers.slug) }, twice, toStore()),
     batch: () => contexts('POST', `/contexts/batch/${offers.slug}${include}`, ((round += 1), totals())),
   }).finally(() => pipe.stop());
-};
-
-/** Milliseconds of calls, consecutive or a few at once. */
-const latencies = async (count: number, atOnce: number, call: (index: number) => Promise<unknown>) => {
-  const times: number[] = [];
-  let next = 0;
-  const began = performance.now();
-  const work = async (): Promise<void> => {
-    while (next < count) await timed(times, () => call((next += 1)));
-  };
-  await Promise.all(range(atOnce).map(work));
-  return summarise(times, (performance.now() - began) / 1_000);
 };
 
 /**

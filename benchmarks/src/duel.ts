@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { range } from './beside-sql';
+import { BenchmarkError } from './benchmark-error';
+import { discountRule, makeOffers } from './context-workload';
+import { latencies, median } from './measurement';
+import { endWith } from './run-benchmark';
+import { say } from './service-under-test';
+import { commitOf, hasChanges, startVersion, type StartedVersion } from './started-version';
+
+/*
+ * Two versions, each with servers of its own, which take turns: single runs of one version differ more on a shared machine than most changes
+ * make a difference. `duel <commit> [<commit>]`: the second is HEAD by default.
+ */
+
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 8);
+const SINGLES = Number(process.env['BENCH_SINGLES'] ?? 300);
+const WARM_UPS = 3;
+
+/** A call that both versions make. */
+interface Call {
+  readonly what: string;
+  readonly atOnce: number;
+  readonly make: () => Promise<unknown>;
+}
+
+/** One round of one call: milliseconds of half of the calls, and processor time of all processes for a call, ms. */
+interface Turn {
+  readonly p50: number;
+  readonly processor: number;
+}
+
+const callsOf = async ({ contexts, gateway, objects }: StartedVersion): Promise<readonly Call[]> => {
+  const { slug } = await makeOffers(contexts, 'Quotes');
+  const rule = discountRule(slug);
+  await objects('POST', '/admin/rules/import', { rule: { ...rule, _publish: true } });
+  let submitted = 0;
+  const submit = (): Promise<unknown> =>
+    contexts('POST', `/contexts/${slug}/q-${submitted % 100}`, { total: 200 + (submitted += 1) });
+  const solve = (): Promise<unknown> => gateway('POST', `/solve/${rule.slug}`, { total: 200 });
+  return [1, 8].flatMap((atOnce) => [
+    { what: `solve, ${atOnce} at once`, atOnce, make: solve },
+    { what: `submission with a rule, ${atOnce} at once`, atOnce, make: submit },
+  ]);
+};
+
+const measure = async (version: StartedVersion, { atOnce, make }: Call): Promise<Turn> => {
+  const before = version.processorSeconds();
+  const { p50 } = await latencies(SINGLES, atOnce, make);
+  return { p50, processor: ((version.processorSeconds() - before) / SINGLES) * 1_000 };
+};
+
+/** The turns of both versions, by call. They change who is first from round to round. */
+const takeTurns = async (versions: readonly StartedVersion[]): Promise<readonly (readonly [Call, Turn[][]])[]> => {
+  const calls = await Promise.all(versions.map(callsOf));
+  const [first = []] = calls;
+  const turns = first.map((call): [Call, Turn[][]] => [call, versions.map(() => [])]);
+  for (const round of range(ROUNDS + WARM_UPS)) {
+    for (const [position, [, seen]] of turns.entries()) {
+      const order = round % 2 === 0 ? [0, 1] : [1, 0];
+      for (const side of order) {
+        const [version, call] = [versions[side], calls[side]?.[position]];
+        if (version === undefined || call === undefined) throw new BenchmarkError('A duel needs two versions.');
+        const turn = await measure(version, call);
+        if (round >= WARM_UPS) seen[side]?.push(turn);
+      }
+    }
+    say(round < WARM_UPS ? `warm-up ${round + 1} of ${WARM_UPS}` : `round ${round - WARM_UPS + 1} of ${ROUNDS}`);
+  }
+  return turns;
+};
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** The second version in terms of the first: the median over the rounds, and the rounds at a quarter and at three quarters. */
+const compared = (before: readonly Turn[], after: readonly Turn[], of: (turn: Turn) => number): string => {
+  const ratios = before
+    .flatMap((turn, round) => {
+      const other = after[round];
+      return other === undefined ? [] : [of(other) / of(turn)];
+    })
+    .sort((a, b) => a - b);
+  const at = (share: number): string => (ratios[Math.floor((ratios.length - 1) * share)] ?? Number.NaN).toFixed(2);
+  return `${median(ratios).toFixed(2)} (${at(0.25)} to ${at(0.75)})`;
+};
+
+const report = (names: readonly string[], turns: readonly (readonly [Call, Turn[][]])[]): void => {
+  const [one = '', other = ''] = names;
+  const load = loadavg().map((part) => part.toFixed(1));
+  print(`${cpus().length} cores, load ${load.join(' ')}; ${ROUNDS} rounds of ${SINGLES} calls in turns\n`);
+  print(
+    `| calls | ${one}: p50, ms | ${other}: p50, ms | ratio | ${one}: processor, ms | ${other}: processor, ms | ratio |`,
+  );
+  print(`|${' --- |'.repeat(7)}`);
+  for (const [{ what }, [before = [], after = []]] of turns) {
+    const columns = [(turn: Turn) => turn.p50, (turn: Turn) => turn.processor].flatMap((of) => [
+      median(before.map(of)).toFixed(2),
+      median(after.map(of)).toFixed(2),
+      compared(before, after, of),
+    ]);
+    print(`| ${[what, ...columns].join(' | ')} |`);
+  }
+};
+
+const duel = async (wanted: readonly string[]): Promise<void> => {
+  const [before, after = 'HEAD'] = wanted;
+  if (before === undefined || wanted.length > 2)
+    throw new BenchmarkError(
+      'Name the commit to compare with, and another one if it is not HEAD: duel <commit> [<commit>].',
+    );
+  const commits = [before, after].map(commitOf);
+  if (hasChanges()) say('Changes that are not committed are not measured.');
+  const directory = mkdtempSync(join(tmpdir(), 'decision-duel-'));
+  const versions: StartedVersion[] = [];
+  try {
+    for (const [side, commit] of commits.entries()) {
+      say(`${commit}: installing, building and starting`);
+      versions.push(await startVersion(commit, join(directory, `${side}-${commit}`)));
+    }
+    report(commits, await takeTurns(versions));
+  } finally {
+    await Promise.all(versions.map((version) => version.stop()));
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
+
+endWith(duel(process.argv.slice(2)));
