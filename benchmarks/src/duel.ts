@@ -7,11 +7,12 @@ import { discountRule, makeOffers } from './context-workload';
 import { latencies, median } from './measurement';
 import { endWith } from './run-benchmark';
 import { say } from './service-under-test';
-import { commitOf, hasChanges, startVersion, type StartedVersion } from './started-version';
+import { type Checkout, checkOut, hasChanges, startVersion, type StartedVersion } from './started-version';
 
 /*
  * Two versions, each with servers of its own, which take turns: single runs of one version differ more on a shared machine than most changes
- * make a difference. `duel <commit> [<commit>]`: the second is HEAD by default.
+ * make a difference. `duel <commit> [<commit>]`: the second is HEAD by default. The version that starts last is up to a fifth slower at first,
+ * so that they start in one order for half of the rounds and in the other order for the rest.
  */
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 8);
@@ -31,8 +32,9 @@ interface Turn {
   readonly processor: number;
 }
 
-const callsOf = async ({ contexts, gateway, objects }: StartedVersion): Promise<readonly Call[]> => {
-  const { slug } = await makeOffers(contexts, 'Quotes');
+/** `half` tells the contexts apart that the halves of the duel make. */
+const callsOf = async ({ contexts, gateway, objects }: StartedVersion, half: number): Promise<readonly Call[]> => {
+  const { slug } = await makeOffers(contexts, `Quotes ${half + 1}`);
   const rule = discountRule(slug);
   await objects('POST', '/admin/rules/import', { rule: { ...rule, _publish: true } });
   let submitted = 0;
@@ -51,24 +53,33 @@ const measure = async (version: StartedVersion, { atOnce, make }: Call): Promise
   return { p50, processor: ((version.processorSeconds() - before) / SINGLES) * 1_000 };
 };
 
-/** The turns of both versions, by call. They change who is first from round to round. */
-const takeTurns = async (versions: readonly StartedVersion[]): Promise<readonly (readonly [Call, Turn[][]])[]> => {
-  const calls = await Promise.all(versions.map(callsOf));
-  const [first = []] = calls;
-  const turns = first.map((call): [Call, Turn[][]] => [call, versions.map(() => [])]);
-  for (const round of range(ROUNDS + WARM_UPS)) {
-    for (const [position, [, seen]] of turns.entries()) {
-      const order = round % 2 === 0 ? [0, 1] : [1, 0];
-      for (const side of order) {
+/** Turns of both versions. */
+type Turns = readonly [before: Turn[], after: Turn[]];
+
+/** Adds turns of both versions, by call. They change who is first from round to round. */
+const takeTurns = async (
+  versions: readonly StartedVersion[],
+  half: number,
+  seen: Map<string, Turns>,
+): Promise<void> => {
+  const calls = await Promise.all(versions.map((version) => callsOf(version, half)));
+  const rounds = Math.ceil(ROUNDS / 2);
+  for (const round of range(rounds + WARM_UPS)) {
+    const sides = round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
+    for (const [position, { what }] of (calls[0] ?? []).entries()) {
+      const turns: Turns = seen.get(what) ?? [[], []];
+      seen.set(what, turns);
+      for (const side of sides) {
         const [version, call] = [versions[side], calls[side]?.[position]];
         if (version === undefined || call === undefined) throw new BenchmarkError('A duel needs two versions.');
         const turn = await measure(version, call);
-        if (round >= WARM_UPS) seen[side]?.push(turn);
+        if (round >= WARM_UPS) turns[side].push(turn);
       }
     }
-    say(round < WARM_UPS ? `warm-up ${round + 1} of ${WARM_UPS}` : `round ${round - WARM_UPS + 1} of ${ROUNDS}`);
+    const done =
+      round < WARM_UPS ? `warm-up ${round + 1} of ${WARM_UPS}` : `round ${round - WARM_UPS + 1} of ${rounds}`;
+    say(`half ${half + 1}: ${done}`);
   }
-  return turns;
 };
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -85,15 +96,15 @@ const compared = (before: readonly Turn[], after: readonly Turn[], of: (turn: Tu
   return `${median(ratios).toFixed(2)} (${at(0.25)} to ${at(0.75)})`;
 };
 
-const report = (names: readonly string[], turns: readonly (readonly [Call, Turn[][]])[]): void => {
-  const [one = '', other = ''] = names;
+const report = (checkouts: readonly Checkout[], seen: ReadonlyMap<string, Turns>): void => {
+  const [one = '', other = ''] = checkouts.map(({ commit }) => commit);
   const load = loadavg().map((part) => part.toFixed(1));
   print(`${cpus().length} cores, load ${load.join(' ')}; ${ROUNDS} rounds of ${SINGLES} calls in turns\n`);
   print(
     `| calls | ${one}: p50, ms | ${other}: p50, ms | ratio | ${one}: processor, ms | ${other}: processor, ms | ratio |`,
   );
   print(`|${' --- |'.repeat(7)}`);
-  for (const [{ what }, [before = [], after = []]] of turns) {
+  for (const [what, [before, after]] of seen) {
     const columns = [(turn: Turn) => turn.p50, (turn: Turn) => turn.processor].flatMap((of) => [
       median(before.map(of)).toFixed(2),
       median(after.map(of)).toFixed(2),
@@ -109,19 +120,33 @@ const duel = async (wanted: readonly string[]): Promise<void> => {
     throw new BenchmarkError(
       'Name the commit to compare with, and another one if it is not HEAD: duel <commit> [<commit>].',
     );
-  const commits = [before, after].map(commitOf);
   if (hasChanges()) say('Changes that are not committed are not measured.');
   const directory = mkdtempSync(join(tmpdir(), 'decision-duel-'));
-  const versions: StartedVersion[] = [];
+  const seen = new Map<string, Turns>();
   try {
-    for (const [side, commit] of commits.entries()) {
-      say(`${commit}: installing, building and starting`);
-      versions.push(await startVersion(commit, join(directory, `${side}-${commit}`)));
-    }
-    report(commits, await takeTurns(versions));
+    const checkouts = [before, after].map((name, side) => checkOut(name, join(directory, String(side))));
+    for (const half of [0, 1]) await startBoth(checkouts, half, (versions) => takeTurns(versions, half, seen));
+    report(checkouts, seen);
   } finally {
-    await Promise.all(versions.map((version) => version.stop()));
     rmSync(directory, { recursive: true, force: true });
+  }
+};
+
+/** Starts both versions, in the second half the second one first, works with them in the order of the checkouts, and stops them. */
+const startBoth = async (
+  checkouts: readonly Checkout[],
+  half: number,
+  work: (versions: readonly StartedVersion[]) => Promise<void>,
+): Promise<void> => {
+  const started = new Map<Checkout, StartedVersion>();
+  try {
+    for (const checkout of half === 0 ? checkouts : [...checkouts].reverse()) {
+      say(`${checkout.commit}: installing, building and starting`);
+      started.set(checkout, await startVersion(checkout));
+    }
+    await work(checkouts.flatMap((checkout) => started.get(checkout) ?? []));
+  } finally {
+    await Promise.all([...started.values()].map((version) => version.stop()));
   }
 };
 

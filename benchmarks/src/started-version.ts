@@ -8,10 +8,15 @@ import { type Send, senderWithKey } from './context-workload';
 import { familyOf, processorSeconds } from './processes';
 import { ROOT } from './service-under-test';
 
-/** One commit, started by its own `npm start` on servers of its own. It is reached by HTTP alone, so that any version can be started. */
+/** One commit in a folder of its own. */
+export interface Checkout {
+  /** Abbreviated. */
+  readonly commit: string;
+  readonly folder: string;
+}
+
+/** One commit, started by its own launcher on servers of its own. It is reached by HTTP alone, so that any version can be started. */
 export interface StartedVersion {
-  /** The commit, abbreviated. */
-  readonly name: string;
   readonly contexts: Send;
   readonly gateway: Send;
   readonly objects: Send;
@@ -29,8 +34,8 @@ const SHOWN_OF_LOG = 2_000;
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
 
-/** The abbreviated commit of a name such as `HEAD~3`. Throws a {@link BenchmarkError} if there is none. */
-export const commitOf = (name: string): string => {
+/** The abbreviated commit of a name such as `HEAD~3`. */
+const commitOf = (name: string): string => {
   try {
     return git('rev-parse', '--short', '--verify', '--end-of-options', `${name}^{commit}`);
   } catch {
@@ -41,15 +46,22 @@ export const commitOf = (name: string): string => {
 /** Whether there are changes that belong to no commit, and therefore are not measured. */
 export const hasChanges = (): boolean => git('status', '--porcelain') !== '';
 
-/** Clones a commit into a new folder and starts it. Throws a {@link BenchmarkError} with the end of its output if it does not start. */
-export const startVersion = async (commit: string, directory: string): Promise<StartedVersion> => {
-  git('clone', '--quiet', '--no-checkout', ROOT, directory);
-  git('-C', directory, 'checkout', '--quiet', '--detach', commit);
-  shareDownloads(directory);
-  const log = join(directory, 'start.log');
+/** Clones a commit into a new folder. Throws a {@link BenchmarkError} if there is no commit of this name. */
+export const checkOut = (name: string, folder: string): Checkout => {
+  const commit = commitOf(name);
+  git('clone', '--quiet', '--no-checkout', ROOT, folder);
+  git('-C', folder, 'checkout', '--quiet', '--detach', commit);
+  shareDownloads(folder);
+  return { commit, folder };
+};
+
+/** Starts a checkout. Throws a {@link BenchmarkError} with the end of its output if it does not start. */
+export const startVersion = async ({ commit, folder }: Checkout): Promise<StartedVersion> => {
+  const log = join(folder, 'start.log');
   const output = openSync(log, 'w');
-  const child = spawn('npm', ['start'], {
-    cwd: directory,
+  // Not `npm start` itself: npm would end at a signal without the launcher, which stops services and servers.
+  const child = spawn('sh', ['-c', `exec ${startScriptOf(folder)}`], {
+    cwd: folder,
     env: { ...process.env, INGRESS_PORT: String(await freePort()) },
     stdio: ['ignore', output, output],
   });
@@ -63,7 +75,7 @@ export const startVersion = async (commit: string, directory: string): Promise<S
     if (ended === undefined) child.kill('SIGKILL');
   };
   const pid = child.pid ?? 0; // the process either has one, or has ended with an error
-  for (let waited = 0; !isReady(directory); waited += POLL_MS) {
+  for (let waited = 0; !isReady(folder); waited += POLL_MS) {
     if (ended !== undefined || waited > START_MS) {
       await stop();
       const why = ended ?? `not ready after ${START_MS / 1_000} s`;
@@ -73,31 +85,38 @@ export const startVersion = async (commit: string, directory: string): Promise<S
     }
     await wait(POLL_MS);
   }
-  const { api_key: apiKey, services } = readConnection(directory);
+  const { api_key: apiKey, services } = readConnection(folder);
   const to = (service: string): Send => senderWithKey(services[service]?.url ?? '', apiKey);
   return {
-    name: commit,
     ...{ contexts: to('contexts-api'), gateway: to('hps-gateway'), objects: to('objects-api') },
     processorSeconds: () => familyOf(pid).reduce((sum, member) => sum + processorSeconds(member), 0),
     stop,
   };
 };
 
-/** Servers that this checkout has fetched need not be fetched again. */
-const shareDownloads = (directory: string): void => {
-  const fetched = join(ROOT, '.local/downloads');
-  if (!existsSync(fetched)) return;
-  mkdirSync(join(directory, '.local'), { recursive: true });
-  symlinkSync(fetched, join(directory, '.local/downloads'));
+/** The command behind `npm start`. */
+const startScriptOf = (folder: string): string => {
+  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly scripts: { readonly start: string }; // every version has one
+  };
+  return scripts.start;
 };
 
-const connectionOf = (directory: string): string => join(directory, '.local/connection.json');
+/** Servers that this checkout has fetched need not be fetched again. */
+const shareDownloads = (folder: string): void => {
+  const fetched = join(ROOT, '.local/downloads');
+  if (!existsSync(fetched)) return;
+  mkdirSync(join(folder, '.local'), { recursive: true });
+  symlinkSync(fetched, join(folder, '.local/downloads'));
+};
+
+const connectionOf = (folder: string): string => join(folder, '.local/connection.json');
 
 /** The launcher writes the connection when everything is ready. */
-const isReady = (directory: string): boolean => existsSync(connectionOf(directory));
+const isReady = (folder: string): boolean => existsSync(connectionOf(folder));
 
-const readConnection = (directory: string) =>
-  JSON.parse(readFileSync(connectionOf(directory), 'utf8')) as {
+const readConnection = (folder: string) =>
+  JSON.parse(readFileSync(connectionOf(folder), 'utf8')) as {
     readonly api_key: string;
     readonly services: Readonly<Record<string, { readonly url: string } | undefined>>;
   }; // what the launcher writes
