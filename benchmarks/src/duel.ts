@@ -17,7 +17,7 @@ import { type Checkout, checkOut, hasChanges, startVersion, type StartedVersion 
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 8);
 const SINGLES = Number(process.env['BENCH_SINGLES'] ?? 300);
-const WARM_UPS = 3;
+const WARM_UPS = 4;
 
 /** A call that both versions make. */
 interface Call {
@@ -93,7 +93,9 @@ const compared = (before: readonly Turn[], after: readonly Turn[], of: (turn: Tu
     })
     .sort((a, b) => a - b);
   const at = (share: number): string => (ratios[Math.floor((ratios.length - 1) * share)] ?? Number.NaN).toFixed(2);
-  return `${median(ratios).toFixed(2)} (${at(0.25)} to ${at(0.75)})`;
+  const half = (ratios.length - 1) / 2;
+  const middle = ((ratios[Math.floor(half)] ?? Number.NaN) + (ratios[Math.ceil(half)] ?? Number.NaN)) / 2;
+  return `${middle.toFixed(2)} (${at(0.25)} to ${at(0.75)})`;
 };
 
 const report = (checkouts: readonly Checkout[], seen: ReadonlyMap<string, Turns>): void => {

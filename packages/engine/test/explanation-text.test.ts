@@ -1,4 +1,4 @@
-import { type RuleTable } from '@decision/contracts';
+import { type FieldType, type RuleTable } from '@decision/contracts';
 import fc from 'fast-check';
 import {
   type Audience,
@@ -140,6 +140,47 @@ it('E-137 E-167 the text of an explanation stops where the rows of it do', () =>
   expect(text).toBe(JSON.stringify(explanation));
   expect(explanation.not_listed).toBeGreaterThan(100);
   expect(text.length).toBeLessThan(3_000_000);
+});
+
+it.each([
+  ...[
+    '"',
+    '\\',
+    '\u0000',
+    '\u001f',
+    ' ',
+    '~',
+    '\u007f',
+    'é',
+    '\u2028',
+    '\ud83d',
+    '😀',
+    '',
+    'x'.repeat(64),
+    '"'.repeat(65),
+  ],
+  ...[0, -0, 1e21, 1.5e-7, -12.5, Number.NaN, Number.POSITIVE_INFINITY, true, null, [1], { b: 1 }, '2026-02-30'],
+])('E-136 the text shows the value %j as JSON.stringify does', (value) => {
+  const conditions: readonly (readonly [type: FieldType, op: string, args: unknown[]])[] = [
+    ['string', 'equals', ['none']],
+    ['number', 'equals', [7]],
+    ['date', 'equals', ['2001-01-01']],
+    ['boolean', 'equals', [false]],
+    ['list', 'is empty', []],
+    ['object', 'is null', []],
+  ];
+  for (const [type, op, args] of conditions) {
+    // With many rows the text of the value is contiguous.
+    for (const rows of [2, 20]) {
+      const rule = compileRule({
+        requestSchema: [{ key: 'a', type }],
+        responseSchema: [],
+        conditions: times(rows, () => ({ request: { a: { op, args } }, response: {} })),
+      });
+      const explanation = explanationOf(rule, { a: value }, { now: NOW, explain: 'brief' });
+      expect(explanation.text()).toBe(JSON.stringify(explanation));
+    }
+  }
 });
 
 it('E-136 E-137 the text for one reader does not show what another one saw', () => {
