@@ -15,7 +15,8 @@ import { type Checkout, checkOut, hasChanges, startVersion, type StartedVersion 
  * so that they start in one order for half of the rounds and in the other order for the rest.
  */
 
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 8);
+/** Rounds of each half. */
+const ROUNDS = Math.ceil(Number(process.env['BENCH_ROUNDS'] ?? 8) / 2);
 const SINGLES = Number(process.env['BENCH_SINGLES'] ?? 300);
 const WARM_UPS = 4;
 
@@ -63,8 +64,7 @@ const takeTurns = async (
   seen: Map<string, Turns>,
 ): Promise<void> => {
   const calls = await Promise.all(versions.map((version) => callsOf(version, half)));
-  const rounds = Math.ceil(ROUNDS / 2);
-  for (const round of range(rounds + WARM_UPS)) {
+  for (const round of range(ROUNDS + WARM_UPS)) {
     const sides = round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
     for (const [position, { what }] of (calls[0] ?? []).entries()) {
       const turns: Turns = seen.get(what) ?? [[], []];
@@ -77,7 +77,7 @@ const takeTurns = async (
       }
     }
     const done =
-      round < WARM_UPS ? `warm-up ${round + 1} of ${WARM_UPS}` : `round ${round - WARM_UPS + 1} of ${rounds}`;
+      round < WARM_UPS ? `warm-up ${round + 1} of ${WARM_UPS}` : `round ${round - WARM_UPS + 1} of ${ROUNDS}`;
     say(`half ${half + 1}: ${done}`);
   }
 };
@@ -101,7 +101,7 @@ const compared = (before: readonly Turn[], after: readonly Turn[], of: (turn: Tu
 const report = (checkouts: readonly Checkout[], seen: ReadonlyMap<string, Turns>): void => {
   const [one = '', other = ''] = checkouts.map(({ commit }) => commit);
   const load = loadavg().map((part) => part.toFixed(1));
-  print(`${cpus().length} cores, load ${load.join(' ')}; ${ROUNDS} rounds of ${SINGLES} calls in turns\n`);
+  print(`${cpus().length} cores, load ${load.join(' ')}; ${2 * ROUNDS} rounds of ${SINGLES} calls in turns\n`);
   print(
     `| calls | ${one}: p50, ms | ${other}: p50, ms | ratio | ${one}: processor, ms | ${other}: processor, ms | ratio |`,
   );
