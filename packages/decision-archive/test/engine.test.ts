@@ -91,6 +91,17 @@ it('its folder is recreated if it was removed', async () => {
   expect(await ask(engine, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
+it('a stopped engine refuses requests, those that waited too, and leaves no folder', async () => {
+  const engine = await open();
+  const waited = [ask(engine, 'SELECT 1 AS one'), ask(engine, 'SELECT 2 AS two')].map((asked) =>
+    expect(asked).rejects.toMatchObject({ code: 'engine_failed' }),
+  );
+  await engine.stop();
+  await Promise.all(waited);
+  await expect(ask(engine, 'SELECT 3 AS three')).rejects.toThrow('has been stopped');
+  expect(await readdir(root)).toEqual([]);
+});
+
 it('removes only folders that processes left an hour ago', async () => {
   const [left, fresh] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'].map(
     (id) => `decision-archive-${id}`,

@@ -123,6 +123,9 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
   const makeFolder = async (): Promise<void> => void (await mkdir(folder, { recursive: true, mode: 0o700 }));
   let child: ChildProcess | undefined;
   let stopped = false;
+  const refuseIfStopped = (): void => {
+    if (stopped) throw new ArchiveError('engine_failed', 'The engine of the archive has been stopped.');
+  };
   const running = (): ChildProcess => {
     if (child?.connected === true && !child.killed && child.exitCode === null) return child;
     child = fork(join(__dirname, `engine-process${extension}`), [JSON.stringify({ ...options, folder })], {
@@ -134,8 +137,9 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
     return child;
   };
   const request = async (sent: EngineRequest): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+    refuseIfStopped();
     await makeFolder();
-    if (stopped) throw new ArchiveError('engine_failed', 'The engine of the archive has been stopped.');
+    refuseIfStopped();
     const asked = running();
     const ending = new AbortController();
     const until = { signal: ending.signal };
@@ -183,6 +187,7 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
     stop: async () => {
       stopped = true;
       await ended(child);
+      await last; // A request may just make the folder; those that waited are refused.
       await rm(folder, { recursive: true, force: true });
     },
   };
