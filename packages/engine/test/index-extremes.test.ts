@@ -97,13 +97,25 @@ describe('E-68 an index answers as the scan does at the extremes', () => {
     expect(disagreements(tableOf(entry, many.slice(0, 1_200)), entry.type)).toEqual([]);
   });
 
-  /** Rows with forty numbers each, in ascending order, from 0 to 100,000. */
-  const tableOfLargeSets = (): RuleTable => {
+  /** 240 rows that list numbers each. */
+  const tableOfSets = (set: (row: number) => readonly number[]): RuleTable => {
     const entry = operatorCatalogue.find(({ type, op }) => type === 'number' && op === 'is included in');
     if (entry === undefined) throw new RangeError('There is no such operator.');
-    const set = (row: number) => Array.from({ length: 40 }, (_, at) => at * 2_500 + ((row * 7_919) % 2_500));
     return tableOf(entry, Array.from({ length: 240 }, (_, row) => [set(row)])); // prettier-ignore
   };
+
+  /** Forty numbers in each row, in ascending order, from 0 to 100,000. */
+  const tableOfLargeSets = (): RuleTable =>
+    tableOfSets((row) => Array.from({ length: 40 }, (_, at) => at * 2_500 + ((row * 7_919) % 2_500)));
+
+  it.each([1, 4, 15])(
+    'number: is included in, with members that are listed several times, %i of them different',
+    (different) => {
+      const members = (row: number) => Array.from({ length: different }, (_, at) => row + 7 * (different - at));
+      const table = tableOfSets((row) => [...members(row), row + 7, -0, ...members(row), 0]);
+      expect(disagreements(table, 'number')).toEqual([]);
+    },
+  );
 
   it('number: is included in, with more ranges than are sorted', () => {
     const table = tableOfLargeSets();

@@ -1,4 +1,5 @@
-import { CellKind, cellOfField, type ClauseTable, fieldOf, kindOf, type SetOperand } from '../match/clause-table';
+import { CellKind, cellOfField, type ClauseTable, fieldOf, kindOf } from '../match/clause-table';
+import { type Members } from '../values/point-set';
 import { nextAbove } from '../values/points';
 import { eachSpan, spanCountOf } from './column-statistics';
 import {
@@ -204,7 +205,7 @@ const isNegative = (kind: number | undefined): boolean => kind === CellKind.isNo
 
 const keysOf = (kind: number | undefined, operand: unknown): Iterable<unknown> => {
   if (kind === CellKind.is || kind === CellKind.isNot) return [operand];
-  return kind === CellKind.among || kind === CellKind.notAmong ? (operand as SetOperand) : []; // determined by its kind
+  return kind === CellKind.among || kind === CellKind.notAmong ? (operand as Members) : []; // determined by its kind
 };
 
 /** Distinct cuts in ascending order, evenly thinned out if there are too many. */

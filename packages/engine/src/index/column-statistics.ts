@@ -1,4 +1,5 @@
-import { CellKind, type ClauseTable, fieldOf, highOf, kindOf, lowOf, type SetOperand } from '../match/clause-table';
+import { CellKind, type ClauseTable, fieldOf, highOf, kindOf, lowOf } from '../match/clause-table';
+import { type Members, type PointSet } from '../values/point-set';
 import { nextAbove, nextBelow } from '../values/points';
 
 /** Receives one range of points, inclusive. */
@@ -18,10 +19,9 @@ export const eachSpan = (table: ClauseTable, cell: number, visit: VisitSpan): vo
       visitBelow(lowOf(table, cell), -Infinity, visit);
       return visitAbove(highOf(table, cell), visit);
     case CellKind.among:
-      for (const point of pointsOf(table, cell)) visit(point, point);
-      return;
+      return visitPoints(pointsOf(table, cell), visit);
     case CellKind.notAmong:
-      return visitGaps([...pointsOf(table, cell)].sort((a, b) => a - b), visit); // prettier-ignore
+      return visitGaps(new Float64Array(pointsOf(table, cell)).sort(), visit);
     default:
       return visit(-Infinity, Infinity);
   }
@@ -41,12 +41,11 @@ const SPANNED: ReadonlySet<number> = new Set([
 /** Maximum number of ranges that {@link eachSpan} visits. */
 export const spanCountOf = (table: ClauseTable, cell: number): number => {
   const kind = kindOf(table, cell);
-  return kind === CellKind.among || kind === CellKind.notAmong ? pointsOf(table, cell).size + 1 : 2;
+  return kind === CellKind.among || kind === CellKind.notAmong ? pointsOf(table, cell).length + 1 : 2;
 };
 
-/** The members of a set of numbers, determined by the kind of the cell. */
-const pointsOf = ({ operands }: ClauseTable, cell: number): ReadonlySet<number> =>
-  operands[cell] as SetOperand as ReadonlySet<number>; // a point column has sets of numbers
+/** The members of a set of a column of points. */
+const pointsOf = ({ operands }: ClauseTable, cell: number): readonly number[] => (operands[cell] as PointSet).points; // determined by the kind of the cell and of the column
 
 const visitNonEmpty = (low: number, high: number, visit: VisitSpan): void => {
   if (low <= high) visit(low, high);
@@ -60,8 +59,16 @@ const visitAbove = (bound: number, visit: VisitSpan): void => {
   if (bound < Infinity) visit(nextAbove(bound), Infinity);
 };
 
+/** Counts, since the points are a frozen list: iterators of frozen arrays are slow. */
+const visitPoints = (points: readonly number[], visit: VisitSpan): void => {
+  for (let at = 0; at < points.length; at += 1) {
+    const point = points[at] ?? 0;
+    visit(point, point);
+  }
+};
+
 /** Visits the gaps between ascending points, before the first and after the last. */
-const visitGaps = (points: readonly number[], visit: VisitSpan): void => {
+const visitGaps = (points: Float64Array, visit: VisitSpan): void => {
   let from = -Infinity;
   for (const point of points) {
     visitBelow(point, from, visit);
@@ -194,8 +201,8 @@ export const keysOfCell = (table: ClauseTable, cell: number): readonly unknown[]
     case CellKind.within:
       return lowOf(table, cell) === highOf(table, cell) ? [lowOf(table, cell)] : undefined;
     case CellKind.among: {
-      const values = operands[cell] as SetOperand; // determined by its kind
-      return values.size <= MAX_KEYS_OF_CELL ? [...values] : undefined;
+      const values = operands[cell] as Members; // determined by its kind
+      return values.size <= MAX_KEYS_OF_CELL ? [...new Set(values)] : undefined;
     }
     default:
       return undefined;

@@ -1,4 +1,5 @@
 import { type ValueTest } from '../operators/condition';
+import { type Members } from '../values/point-set';
 import { ABSENT, type Frame, PRESENT } from './frame';
 
 /** How one cell of a clause is tested. Small numbers, since cells are stored in typed arrays. */
@@ -58,7 +59,6 @@ export const cellOfField = (table: ClauseTable, clause: number, field: number): 
   return undefined;
 };
 
-export type SetOperand = ReadonlySet<unknown>;
 type TestOperand = ValueTest<unknown>;
 type ScheduleOperand = (now: number) => boolean;
 
@@ -106,9 +106,9 @@ const operandHolds = (table: ClauseTable, cell: number, field: number, frame: Fr
     case CellKind.pointTest:
       return (operand as TestOperand)(frame.point(field), frame.now);
     case CellKind.among:
-      return (operand as SetOperand).has(value === undefined ? frame.point(field) : value);
+      return (operand as Members).has(value === undefined ? frame.point(field) : value);
     default:
-      return !(operand as SetOperand).has(value === undefined ? frame.point(field) : value);
+      return !(operand as Members).has(value === undefined ? frame.point(field) : value);
   }
 };
 

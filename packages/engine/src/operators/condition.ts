@@ -1,3 +1,4 @@
+import { type Members } from '../values/point-set';
 import { compareVersions, type Version } from './version';
 
 /**
@@ -32,8 +33,8 @@ export type Comparison<V = unknown> =
   | { readonly kind: 'outside'; readonly low: number; readonly high: number }
   | { readonly kind: 'is'; readonly text: string }
   | { readonly kind: 'is not'; readonly text: string }
-  | { readonly kind: 'among'; readonly values: ReadonlySet<string | number> }
-  | { readonly kind: 'not among'; readonly values: ReadonlySet<string | number> }
+  | { readonly kind: 'among'; readonly values: Members }
+  | { readonly kind: 'not among'; readonly values: Members }
   /** For the forms `value` and `folded`. */
   | { readonly kind: 'starts with'; readonly text: string }
   | { readonly kind: 'ends with'; readonly text: string }
@@ -106,9 +107,9 @@ export const testOf = (condition: Condition<never>): ValueTest<unknown> => {
     case 'is not':
       return (value) => value !== condition.text;
     case 'among':
-      return (value) => condition.values.has(value as string | number); // of the field's type
+      return (value) => condition.values.has(value);
     case 'not among':
-      return (value) => !condition.values.has(value as string | number); // of the field's type
+      return (value) => !condition.values.has(value);
     case 'starts with':
       return (value) => (value as string).startsWith(condition.text); // both forms are texts
     case 'ends with':

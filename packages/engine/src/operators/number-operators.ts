@@ -1,3 +1,4 @@
+import { PointSet } from '../values/point-set';
 import { nextAbove, nextBelow } from '../values/points';
 import { number, numbers } from './argument';
 import { negate, outside, test, within } from './condition';
@@ -133,7 +134,7 @@ export const numberOperators: readonly Operator[] = [
     args: [numbers('value')],
     meaning: 'Is one of the listed numbers.',
     example: [[[1, 2]], 2, 3],
-    condition: (values) => ({ kind: 'among', values: new Set(values) }),
+    condition: (values) => ({ kind: 'among', values: new PointSet(values) }),
   }),
   operator({
     op: 'is even',
