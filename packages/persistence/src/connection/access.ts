@@ -1,6 +1,5 @@
 import { ServiceError } from '@decision/contracts';
-import { escapeLiteral } from 'pg';
-import { query, type Transaction } from './query';
+import { type Bindings, bindNames, type BoundStatement, query, type Transaction } from './query';
 import { runtimeRole } from './runtime-role';
 import { isUuid } from './uuid';
 
@@ -18,39 +17,46 @@ export interface WorkspaceAccess {
 }
 
 /**
- * Starts a transaction and sets the claims that the policies compare rows with, for this transaction only; one message, and so one round
- * trip. `*` means an unrestricted access; anything else is an array of group names, so no name can pass for it. The role is set as well:
- * whatever the state of the session, this transaction is subject to row security. Throws `invalid_request` for text with U+0000. The
- * transaction fails with `invalid_session` if the person is unknown in the workspace or disabled, and none of its statements run.
+ * Statements that start a transaction and set the claims that the policies compare rows with, for this transaction only. `*` means an
+ * unrestricted access; anything else is an array of group names, so no name can pass for it. The role is set as well: whatever the state of
+ * the session, this transaction is subject to row security. The last one fails with `invalid_session` if the person is unknown in the workspace
+ * or disabled, and any of them for text with U+0000; then nothing runs in the transaction.
  */
-export const beginAs = ({ workspaceId, userGroups, userId, actor, origin }: WorkspaceAccess): string => {
+export const beginAs = ({
+  workspaceId,
+  userGroups,
+  userId,
+  actor,
+  origin,
+}: WorkspaceAccess): readonly BoundStatement[] => {
   const claims = {
-    role: literal(runtimeRole),
-    'app.workspace_id': literal(workspaceId),
-    'app.user_groups': userId === undefined ? groupsOf(userGroups) : `''`,
-    'app.actor': literal(actor ?? ''),
-    'app.address': literal(origin?.address ?? ''),
-    'app.request_id': literal(origin?.requestId ?? ''),
+    workspaceId,
+    actor: actor ?? '',
+    address: origin?.address ?? '',
+    requestId: origin?.requestId ?? '',
   };
-  const settings = Object.entries(claims).map(([name, value]) => `set_config('${name}', ${value}, true)`);
-  const claiming = userId === undefined ? '' : `; select claim_user(cast(${literal(requireUuid(userId))} as uuid))`;
-  return `begin; select ${settings.join(', ')}${claiming}`;
+  const begin = bindNames('begin', {});
+  if (userId === undefined) return [begin, withGroups(claims, userGroups)];
+  const user = requireUuid(userId);
+  return [begin, bindNames(SET_CLAIMS, { ...claims, groups: '' }), bindNames(CLAIM_USER, { user })];
 };
+
+const withGroups = (claims: Bindings, groups: readonly string[] | undefined): BoundStatement =>
+  groups === undefined
+    ? bindNames(SET_CLAIMS, { ...claims, groups: '*' })
+    : bindNames(SET_CLAIMS_AND_GROUPS, { ...claims, groups });
+
+const settingClaims = (groups: string): string => /* sql */ `
+  select set_config('role', '${runtimeRole}', true), set_config('app.workspace_id', :workspaceId, true),
+    set_config('app.user_groups', ${groups}, true), set_config('app.actor', :actor, true),
+    set_config('app.address', :address, true), set_config('app.request_id', :requestId, true)`;
+const SET_CLAIMS = settingClaims(':groups');
+const SET_CLAIMS_AND_GROUPS = settingClaims('cast(cast(:groups as text[]) as text)');
+const CLAIM_USER = /* sql */ `select claim_user(cast(:user as uuid))`;
 
 const requireUuid = (userId: string): string => {
   if (isUuid(userId)) return userId;
   throw new ServiceError('invalid_session', 'The session names no user; sign in again.');
-};
-
-const groupsOf = (names: readonly string[] | undefined): string =>
-  names === undefined ? `'*'` : `cast(${arrayOf(names)} as text)`;
-
-const arrayOf = (names: readonly string[]): string => `cast(array[${names.map(literal).join(', ')}] as text[])`;
-
-/** The message ends at the first U+0000; the rest would be read as another message. */
-const literal = (text: string): string => {
-  if (!text.includes('\0')) return escapeLiteral(text);
-  throw new ServiceError('invalid_request', 'Text must not hold the character U+0000.');
 };
 
 /**

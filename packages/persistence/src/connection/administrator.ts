@@ -1,7 +1,6 @@
 import { settledWithin } from '@decision/waiting';
 import { Client } from 'pg';
 import { checkDatabaseUrl } from './database-url';
-import { destroySocket } from './driver-socket';
 import { translateError } from './translate-error';
 
 /** For a connection of an operator's task, ms: a busy database may take its time to accept one. */
@@ -31,7 +30,8 @@ export const asAdministrator = async <T>(url: string, work: (client: Client) => 
   } finally {
     // A hanging server does not answer the end of a session either.
     await settledWithin(client.end(), FAREWELL_MS);
-    destroySocket(client);
+    // The driver leaves a socket half open if the server does not support TLS, one per attempt, or does not answer.
+    client.connection.stream.destroy();
   }
 };
 

@@ -5,7 +5,6 @@ import { type Knex, knex as createKnex } from 'knex';
 import { type Client } from 'pg';
 import { type DatabaseSettings } from './database-settings';
 import { checkDatabaseUrl } from './database-url';
-import { destroySocket } from './driver-socket';
 import { valueParsers } from './parse-instant';
 import { prepareSession } from './session';
 import { breaksConnection } from './translate-error';
@@ -129,7 +128,7 @@ const endAtOnce = (connection: Client): void => {
 /** The driver keeps a pipelined connection until all its statements are answered, and the server may hang. */
 const cutAtOnce = (connection: Client): void => {
   endAtOnce(connection);
-  destroySocket(connection);
+  connection.connection.stream.destroy();
 };
 
 const shuttingDown = (): ServiceError =>

@@ -1,10 +1,11 @@
 /** Values by their names in a statement: `:name`. Cast with `cast(:name as type)`, never with `::`. */
-export type Bindings = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+export type Bindings = Readonly<Record<string, BoundValue>>;
+type BoundValue = string | number | boolean | null | readonly string[];
 
-/** A statement in the form of the driver. */
-interface BoundStatement {
+/** A statement whose names are numbered. */
+export interface BoundStatement {
   readonly text: string;
-  readonly values: unknown[];
+  readonly values: readonly BoundValue[];
   /** Name under which connections keep it prepared; undefined: it is planned anew each time. */
   readonly name: string | undefined;
 }
@@ -81,6 +82,7 @@ const CALLS = /^\s*select\s+([a-z_]\w*)\(/i;
 
 /** Runner of statements: a transaction, or a connection outside of one. */
 export interface StatementRunner {
+  /** Runs one statement. */
   raw<Result = { readonly rows: unknown[] }>(sql: string, bindings?: Bindings): Promise<Result>;
 }
 

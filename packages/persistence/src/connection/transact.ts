@@ -6,23 +6,18 @@ import { type Client, DatabaseError } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type Bindings, bindNames, type StatementRunner, summarise, type Transaction } from './query';
 import { beginAs, type WorkspaceAccess } from './access';
-import { gatherWrites } from './driver-socket';
 import { type Pool } from './pool';
+import { type Answer, sendStatement, StatementSkipped } from './statement-batch';
+import { together } from './together';
 
 /** Statements on a connection. */
 export const runnerOn = (connection: Client): StatementRunner => ({
-  raw: (sql, bindings = {}) =>
+  raw: <Result>(sql: string, bindings: Bindings = {}) =>
     traced(
       () => statementSpan(sql),
-      () => run(connection, sql, bindings),
+      () => sendStatement(connection, bindNames(sql, bindings)) as Promise<Result>, // the caller states the shape
     ),
 });
-
-const run = async (connection: Client, sql: string, bindings: Bindings): Promise<never> => {
-  const { text, values, name } = bindNames(sql, bindings);
-  // Without values the simpler protocol suffices, which also accepts several statements. The caller states the shape.
-  return (await (values.length === 0 ? connection.query(text) : connection.query({ text, values, name }))) as never;
-};
 
 /** Describes a statement without any of its values. */
 const statementSpan = (sql: string): SpanOptions => ({
@@ -46,34 +41,52 @@ export const transact = async <T>(
   let value: T;
   try {
     const begin = beginAs(access);
-    if (pool.isPipelined) gatherWrites(connection);
     begun = traced(
       () => statementSpan('begin'),
-      () => connection.query(begin),
+      () => together(...begin.map((statement) => sendStatement(connection, statement))),
     );
     if (!pool.isPipelined) await begun;
     // Statements run in the order in which they are sent: the first one need not wait for the answer to the claims.
     [value] = await Promise.all([work(running), begun]);
   } catch (failure) {
     running.hasEnded = true;
-    const error = (await refusalOf(begun)) ?? failure;
+    const error = (await refusalOf(begun)) ?? causeOf(failure);
     // Before the rollback, which would wait for the same silent server again.
     const isGone = pool.discardIfBroken(connection, error);
-    // The first error is reported; an error of the rollback is less informative. A commit after a failed statement rolls back too.
-    if (!isGone) await (running.commit ?? connection.query('rollback')).catch(() => pool.discard(connection));
+    // The first error is reported; an error of the rollback is less informative.
+    if (!isGone) await rollBack(connection, running.commit).catch(() => pool.discard(connection));
     throw error;
   }
   running.hasEnded = true;
-  const { command } = await (running.commit ?? commitOn(connection));
-  if (command === 'COMMIT') return value;
+  if (await isCommitted(connection, running.commit)) return value;
   throw new ServiceError('internal_error', 'A transaction whose statement had failed was rolled back at its end.');
 };
 
-const commitOn = (connection: Client): Promise<{ readonly command: string }> =>
+const endWith = (connection: Client, command: 'commit' | 'rollback'): Promise<Answer> =>
   traced(
-    () => statementSpan('commit'),
-    () => connection.query('commit'),
+    () => statementSpan(command),
+    () => sendStatement(connection, bindNames(command, {})),
   );
+
+/** Whether a transaction committed, by the commit that was sent with its last statement if there is one. */
+const isCommitted = async (connection: Client, commit = endWith(connection, 'commit')): Promise<boolean> => {
+  try {
+    return (await commit).command === 'COMMIT';
+  } catch (error) {
+    if (!(error instanceof StatementSkipped)) throw error;
+    await endWith(connection, 'rollback');
+    return false;
+  }
+};
+
+/** A commit that was sent with the last statement may have been skipped. Once it has run, it has ended the transaction, whatever it answered. */
+const rollBack = async (connection: Client, commit: Promise<Answer> | undefined): Promise<void> => {
+  if (commit === undefined) await endWith(connection, 'rollback');
+  else await isCommitted(connection, commit);
+};
+
+/** Why a statement was not run, instead of the fact that it was not. */
+const causeOf = (failure: unknown): unknown => (failure instanceof StatementSkipped ? failure.cause : failure);
 
 /** Why the database did not start a transaction, which makes every later statement fail. Undefined if it started, or did not answer. */
 const refusalOf = (begun: Promise<unknown>): Promise<DatabaseError | undefined> =>
@@ -101,7 +114,7 @@ const copyInto = async (connection: Client, sql: string, lines: Iterable<string>
 class RunningTransaction implements Transaction {
   hasEnded = false;
   /** The answer to the commit, if that was sent with the last statement. */
-  commit: ReturnType<typeof commitOn> | undefined;
+  commit: Promise<Answer> | undefined;
   private savepoints = 0;
   private readonly runner: StatementRunner;
   /** Settles with the latest statement. Never rejects. */
@@ -116,10 +129,7 @@ class RunningTransaction implements Transaction {
 
   readonly raw: StatementRunner['raw'] = <Result>(sql: string, bindings?: Bindings): Promise<Result> => {
     const run = () => this.send<Result>(sql, bindings);
-    if (this.isPipelined) {
-      gatherWrites(this.connection);
-      return run();
-    }
+    if (this.isPipelined) return run();
     const running = this.last === undefined ? run() : this.last.then(run);
     this.last = running.catch(() => undefined);
     return running;
@@ -129,7 +139,7 @@ class RunningTransaction implements Transaction {
     const answer = this.raw<Result>(sql, bindings);
     if (!this.isPipelined || this.hasEnded) return answer;
     this.hasEnded = true;
-    this.commit = commitOn(this.connection);
+    this.commit = endWith(this.connection, 'commit');
     // If work fails, it is awaited after the failure.
     this.commit.catch(() => undefined);
     return answer;
@@ -156,7 +166,7 @@ class RunningTransaction implements Transaction {
       await this.raw(`release savepoint ${name}`);
       return value;
     } catch (error) {
-      await this.raw(`rollback to savepoint ${name}; release savepoint ${name}`);
+      await together(this.raw(`rollback to savepoint ${name}`), this.raw(`release savepoint ${name}`));
       throw error;
     }
   }

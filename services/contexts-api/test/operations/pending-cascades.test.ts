@@ -60,9 +60,10 @@ const stateOf = async ({ slug }: { readonly slug: string }, id: string) =>
 const raw = (sql: string) => one.database.inWorkspace(one.access, async (t) => void (await t.raw(sql)));
 const expire = ({ id }: { readonly id: string }) =>
   raw(`update context_instances set expires_at = clock_timestamp() - interval '1 s' where context_id = '${id}'`);
-const endLeases = () =>
-  raw(`update context_untold set lease_until = clock_timestamp() - interval '1 s';
-    update context_operations set lease_until = clock_timestamp() - interval '1 s'`);
+const endLeases = async () => {
+  await raw(`update context_untold set lease_until = clock_timestamp() - interval '1 s'`);
+  await raw(`update context_operations set lease_until = clock_timestamp() - interval '1 s'`);
+};
 const marks = async (): Promise<number> => {
   const counted = await one.database.inWorkspace(one.access, async (t) => {
     const { rows } = await t.raw<{ rows: { marks: number }[] }>(
