@@ -106,7 +106,8 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
         script: join(repositoryRoot, 'services/log-collector/dist/main.js'),
         port: await freePort(),
         environment: {
-          ...{ NODE_ENV: 'production', DATABASE_URL: proxy.url },
+          // What killed collectors leave in the folder for temporary files goes with the test's.
+          ...{ NODE_ENV: 'production', DATABASE_URL: proxy.url, TMPDIR: folder },
           ...{ MQ_BROKERS: servers.mqBrokers, MQ_TOPIC_PREFIX: `${name}.` },
           ...{ WORKER_SESSION_TIMEOUT_MS: '6000', WORKER_HEARTBEAT_INTERVAL_MS: '200', SHUTDOWN_GRACE_MS: '0' },
           ...{ ARCHIVE_URL: `file://${archive}`, ARCHIVE_ROLL_MS: '300' },

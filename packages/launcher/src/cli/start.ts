@@ -19,6 +19,7 @@ import {
   takeLaunchLock,
   writePrivateJson,
 } from '../local-files';
+import { onParentEnd } from '../parent';
 import { explainRefusal, requireExternalServers, requireFreePort } from '../preconditions';
 import { openServiceLogs } from '../service-logs';
 import { createTerminal, describePeople, type Terminal, welcome } from '../terminal';
@@ -237,10 +238,13 @@ const closeAll = async (opened: readonly Opened[]): Promise<void> => {
   for (const { close } of [...opened].reverse()) await close();
 };
 
-/** The first signal stops everything in order and exits; a second one exits at once, leaving the servers to the next start. */
+/**
+ * The first signal stops everything in order and exits; a second one exits at once, leaving the servers to the next start. The end of npm counts
+ * as a signal: it does not pass on those that end it.
+ */
 const stopOnSignal = (terminal: Terminal, opened: readonly Opened[]): { requested: boolean } => {
   const state = { requested: false };
-  const onSignal = (signal: NodeJS.Signals): void => {
+  const onSignal = (signal: string): void => {
     if (state.requested) process.exit(1);
     state.requested = true;
     terminal.say(`${signal}: stopping`);
@@ -257,5 +261,6 @@ const stopOnSignal = (terminal: Terminal, opened: readonly Opened[]): { requeste
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  if (process.env['npm_lifecycle_event'] === 'start') onParentEnd(() => state.requested || onSignal('npm has ended'));
   return state;
 };

@@ -167,7 +167,7 @@ class RunningTransaction implements Transaction {
       return value;
     } catch (error) {
       await together(this.raw(`rollback to savepoint ${name}`), this.raw(`release savepoint ${name}`));
-      throw error;
+      throw causeOf(error);
     }
   }
 }
