@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ServiceError } from '@decision/contracts';
 import { type Cluster, CompressionTypes, KafkaJSProtocolError } from 'kafkajs';
 import installed from 'kafkajs/package.json';
@@ -123,10 +124,17 @@ const quickenProduce = (exchange: ProduceExchange, request: ProduceRequest): Pro
 /**
  * Writes and reads fetches in this package: the library handles each partition of a topic separately, with several objects and a heartbeat, even
  * if few have messages, and a batch that it cannot read ends its consumer. The library still reads older record formats.
+ *
+ * A fetch is sent at the end of the turn in which the previous one was answered, after everything that its messages lead to: its write takes as
+ * long as one that somebody waits for.
  */
 const quickenFetch = (exchange: FetchExchange, request: FetchRequest): FetchExchange => {
   const { response } = exchange;
-  if (isPlainFetch(request)) exchange.request.encode = () => Promise.resolve(asEncoded(encodeFetchRequest(request)));
+  if (isPlainFetch(request))
+    exchange.request.encode = async () => {
+      await endOfTurn();
+      return asEncoded(encodeFetchRequest(request));
+    };
   // The library's own decoders are shared by all exchanges, so this exchange gets its own object.
   exchange.response = {
     ...response,
