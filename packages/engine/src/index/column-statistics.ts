@@ -44,8 +44,8 @@ export const spanCountOf = (table: ClauseTable, cell: number): number => {
   return kind === CellKind.among || kind === CellKind.notAmong ? pointsOf(table, cell).length + 1 : 2;
 };
 
-/** The members of a set of a column of points. */
-const pointsOf = ({ operands }: ClauseTable, cell: number): readonly number[] => (operands[cell] as PointSet).points; // determined by the kind of the cell and of the column
+/** The members of a set in a column of points, whose kind determines its type. */
+const pointsOf = ({ operands }: ClauseTable, cell: number): readonly number[] => (operands[cell] as PointSet).points;
 
 const visitNonEmpty = (low: number, high: number, visit: VisitSpan): void => {
   if (low <= high) visit(low, high);

@@ -47,6 +47,8 @@ class SentStatement {
   private columns: readonly Column[] | undefined;
   private readonly rows: Record<string, unknown>[] = [];
   private command = '';
+  /** Why a row could not be read. */
+  private fault: Error | undefined;
 
   constructor(
     private readonly statement: BoundStatement,
@@ -77,14 +79,19 @@ class SentStatement {
     }));
   }
 
+  /** Does not throw: the driver would not catch it. */
   add({ fields }: RowMessage): void {
-    const row: Record<string, unknown> = {};
-    let at = 0;
-    for (const { name, parse } of this.columns ?? []) {
-      const text = fields[at++] ?? null;
-      row[name] = text === null ? null : parse(text);
+    try {
+      const row: Record<string, unknown> = {};
+      let at = 0;
+      for (const { name, parse } of this.columns ?? []) {
+        const text = fields[at++] ?? null;
+        row[name] = text === null ? null : parse(text);
+      }
+      this.rows.push(row);
+    } catch (cause) {
+      this.fault ??= new Error('A row could not be read.', { cause });
     }
-    this.rows.push(row);
   }
 
   complete({ text }: CompletionMessage, prepared: Prepared): void {
@@ -99,7 +106,8 @@ class SentStatement {
   }
 
   settle(): void {
-    this.resolve({ rows: this.rows, command: this.command });
+    if (this.fault === undefined) this.resolve({ rows: this.rows, command: this.command });
+    else this.reject(this.fault);
   }
 }
 

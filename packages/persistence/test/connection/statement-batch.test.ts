@@ -1,4 +1,5 @@
 import { Client, DatabaseError } from 'pg';
+import { valueParsers } from '../../src/connection/parse-instant';
 import { sendStatement, StatementSkipped } from '../../src/connection/statement-batch';
 import { type BoundStatement } from '../../src/connection/query';
 import { openTestWorkspace, type TestWorkspace } from '../test-workspace';
@@ -157,6 +158,24 @@ describe('a pipelined connection', () => {
     await expect(send('select 1; select 2')).rejects.toMatchObject({ code: '42601' });
     expect(await rowsOf('select 1 as one')).toEqual([{ one: 1 }]);
   });
+});
+
+it('fails a statement whose rows cannot be read, and only that one', async () => {
+  const client = await connect(true);
+  const parsers = jest.spyOn(valueParsers, 'getTypeParser');
+  parsers.mockImplementation((): never => {
+    const parse = (text: string): string => {
+      if (text === 'wrong') throw new RangeError('unreadable');
+      return text;
+    };
+    return parse as never;
+  });
+  const [unread, read] = await Promise.allSettled(
+    [`values ('right'), ('wrong')`, `select 'right' as word`].map((text) => sendStatement(client, statement(text))),
+  );
+  parsers.mockRestore();
+  expect(unread).toMatchObject({ status: 'rejected', reason: { message: 'A row could not be read.' } });
+  expect(read).toMatchObject({ status: 'fulfilled', value: { rows: [{ word: 'right' }] } });
 });
 
 it('answers the statements of a turn in one piece on a connection that is not pipelined too', async () => {
