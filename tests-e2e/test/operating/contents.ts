@@ -40,16 +40,20 @@ export const cacheContents = async ({ environment }: Fleet): Promise<string> => 
   client.on('error', () => undefined);
   await client.connect();
   const contents: string[] = [];
-  for await (const keys of client.scanIterator({ COUNT: 1_000 }))
-    for (const key of keys) {
-      const type = await client.type(key);
-      const read = { string: 'GET', hash: 'HGETALL', set: 'SMEMBERS', list: 'LRANGE', zset: 'ZRANGE' }[type];
-      if (read === undefined) throw new Error(`The key ${key} is a ${type}, which is not searched.`);
-      const range = read.endsWith('RANGE') ? ['0', '-1'] : [];
-      contents.push(key, JSON.stringify(await client.sendCommand([read, key, ...range])));
-    }
-  client.destroy();
-  return contents.join('\n');
+  try {
+    for await (const keys of client.scanIterator({ COUNT: 1_000 }))
+      for (const key of keys) {
+        const type = await client.type(key);
+        if (type === 'none') continue; // it was removed since the scan
+        const read = { string: 'GET', hash: 'HGETALL', set: 'SMEMBERS', list: 'LRANGE', zset: 'ZRANGE' }[type];
+        if (read === undefined) throw new Error(`The key ${key} is a ${type}, which is not searched.`);
+        const range = read.endsWith('RANGE') ? ['0', '-1'] : [];
+        contents.push(key, JSON.stringify(await client.sendCommand([read, key, ...range])));
+      }
+    return contents.join('\n');
+  } finally {
+    client.destroy();
+  }
 };
 
 /** Every row of every table. */

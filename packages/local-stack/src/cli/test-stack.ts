@@ -12,19 +12,21 @@ import type { TestStackAddresses } from '../test-stack';
  * started it dies. Progress goes to standard error.
  */
 const main = async (addressFile: string): Promise<void> => {
+  // Before there is anything to leave behind.
+  const untilAsked = whenAskedToStop();
   const directory = mkdtempSync(join(tmpdir(), 'decision-test-stack-'));
   // When run as root, the database runs as another user, who needs access to the directory.
   chmodSync(directory, 0o711);
   try {
-    await runUntilAsked(directory, addressFile);
+    await runUntilAsked(untilAsked, directory, addressFile);
   } finally {
     for (const path of [addressFile, ...stackLocations(directory)]) rmSync(path, { recursive: true, force: true });
   }
 };
 
-const runUntilAsked = async (directory: string, addressFile: string): Promise<void> => {
+const runUntilAsked = async (untilAsked: Promise<void>, directory: string, addressFile: string): Promise<void> => {
   const asked = new AbortController();
-  const untilAsked = whenAskedToStop().then(() => asked.abort());
+  const stopping = untilAsked.then(() => asked.abort());
   try {
     const stack = await startStack({
       directory,
@@ -35,7 +37,7 @@ const runUntilAsked = async (directory: string, addressFile: string): Promise<vo
     });
     try {
       writeAddresses(addressFile, stack);
-      await untilAsked;
+      await stopping;
     } finally {
       await stack.stop();
     }
