@@ -106,7 +106,7 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
         script: join(repositoryRoot, 'services/log-collector/dist/main.js'),
         port: await freePort(),
         environment: {
-          // What killed collectors leave in the folder for temporary files goes with the test's.
+          // Temporary files that killed collectors leave are removed with the folder of the test.
           ...{ NODE_ENV: 'production', DATABASE_URL: proxy.url, TMPDIR: folder },
           ...{ MQ_BROKERS: servers.mqBrokers, MQ_TOPIC_PREFIX: `${name}.` },
           ...{ WORKER_SESSION_TIMEOUT_MS: '6000', WORKER_HEARTBEAT_INTERVAL_MS: '200', SHUTDOWN_GRACE_MS: '0' },

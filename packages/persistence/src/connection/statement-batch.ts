@@ -10,7 +10,7 @@ import { type BoundStatement } from './query';
 /** The answer to one statement. */
 export interface Answer {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** What the server did: `SELECT`, `COMMIT` and so on. */
+  /** The command that the server ran, such as `SELECT` or `COMMIT`. */
   readonly command: string;
 }
 
@@ -184,7 +184,7 @@ const textOf = (value: BoundStatement['values'][number]): string | null => {
 
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
-/** What is known of a connection. */
+/** The state of a connection. */
 interface Channel {
   readonly prepared: Prepared;
   /** The request that this turn's statements are added to. */
