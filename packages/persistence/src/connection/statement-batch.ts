@@ -111,9 +111,9 @@ class SentStatement {
   }
 }
 
-/** A request. The driver takes it for one query: it calls {@link submit}, then the handlers below as messages arrive, and `callback` itself never. */
+/** A request. The driver handles it as one query: it calls {@link submit} to send it, and the handlers below as messages arrive. */
 class StatementBatch extends Query {
-  /** The driver replaces it, to end its own wait for an answer. */
+  /** Called when the request is over. The driver replaces it by one that also ends its time limit. */
   callback: () => void = () => undefined;
   private readonly statements: SentStatement[] = [];
   /** Number of statements that the server has run. */
