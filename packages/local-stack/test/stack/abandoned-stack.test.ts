@@ -85,8 +85,9 @@ describe('a stack whose owner dies', () => {
   it('leaves a pid file that does not block the next database', async () => {
     const directory = temporaryDirectory();
     const { child, pids, watchdogs } = await startElsewhere(directory, 'database');
-    for (const pid of [...watchdogs, child.pid ?? 0, ...pids]) sendSignal(pid, 'SIGKILL');
-    await waitUntil(() => !pids.some(isAlive), 'every process is gone');
+    const everyone = [...watchdogs, child.pid ?? 0, ...pids];
+    for (const pid of everyone) sendSignal(pid, 'SIGKILL');
+    await waitUntil(() => !everyone.some(isAlive), 'every process is gone'); // The owner too: it holds the lock until then.
     expect(readdirSync(join(directory, 'database'))).toContain('postmaster.pid');
     const stack = await startStack({ directory, downloads, durable: false, servers: ['database'] });
     expect(await query(stack.databaseUrl, 'SELECT 1')).toEqual([['1']]);
