@@ -22,7 +22,10 @@ export interface TableResult {
   /** The explanation is written as JSON text, by itself and by `JSON.stringify`. */
   readonly explainText: Rounds;
   readonly explainStringify: Rounds;
-  /** The least that an explanation as text costs: an evaluation, and the same text from pieces that are there before, one for each losing row. */
+  /**
+   * The least that an explanation as text costs: an evaluation, and the same text from pieces that are there before. Each losing row is two
+   * of them: its condition, and the value that it saw, which comes with the input and is the same piece for rows that saw the same.
+   */
   readonly explainJoined: Rounds;
   readonly many: Rounds;
   readonly documentBytes: number;
@@ -121,12 +124,18 @@ const textOf = (rule: CompiledRule, input: Input, write: (explanation: RuleExpla
 /** Reading it joins a text of many pieces, as its sender must. */
 const lastOf = (text: string): number => text.charCodeAt(text.length - 1);
 
-/** The text of an explanation, cut after each losing row. */
-const piecesOf = (rule: CompiledRule, input: Input): readonly string[] =>
-  explanationOf(rule, input)
+/** The text of an explanation, cut before each value and after each losing row. Equal pieces are one text. */
+const piecesOf = (rule: CompiledRule, input: Input): readonly string[] => {
+  const distinct = new Map<string, string>();
+  const pieces = explanationOf(rule, input)
     .text()
-    .split(/(?<=\},)/)
-    .map((piece) => Buffer.from(piece).toString()); // a text of its own instead of a part of the whole one
+    .split(/(?=,"value":)|(?<=\})(?=,)/);
+  return pieces.map((piece) => {
+    const known = distinct.get(piece) ?? Buffer.from(piece).toString(); // a text of its own instead of a part of the whole one
+    distinct.set(piece, known);
+    return known;
+  });
+};
 
 const joined = (rule: CompiledRule, input: Input, pieces: readonly string[]): number => {
   last = evaluateRule(rule, input, OPTIONS);

@@ -44,14 +44,14 @@ export const rowOf = (result: TableResult): string => {
 };
 
 const PUBLISHED_HEAD = [
-  'table', 'published engine, k/s', 'index / published', 'aim', 'published, traced, k/s', 'explained as text / traced', 'joined / traced', 'aim',
+  'table', 'published engine, k/s', 'index / published', 'hand-written / published', 'aim', 'published, traced, k/s', 'explained as text / traced', 'joined / traced', 'aim',
 ]; // prettier-ignore
 
 /** By number of rows: how many times the published engine's rate is the aim, plain and explained. */
 const AIMS: Readonly<Record<number, readonly [number, number]>> = { 8: [100, 70], 1_000: [100, 50], 10_000: [40, 20] };
 
 const besidePublished = (result: TableResult): readonly string[] => {
-  const { published, index, explainText, explainJoined, shape } = result;
+  const { published, index, handWritten, explainText, explainJoined, shape } = result;
   if (published === undefined) return [];
   const { plain, traced } = published;
   const [plainAim, explainedAim] = AIMS[shape.rows] ?? ['', ''];
@@ -60,6 +60,7 @@ const besidePublished = (result: TableResult): readonly string[] => {
       nameOf(result),
       rate(plain),
       ratio(plain.median, index.median, 0),
+      ratio(plain.median, handWritten.median, 0),
       String(plainAim),
       rate(traced),
       ratio(traced.median, explainText.median, 0),

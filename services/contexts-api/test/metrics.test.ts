@@ -169,9 +169,9 @@ const settledWithoutRounds = (facts: SettledInstance['facts']): SettledInstance 
 
 it('counts instances of unknown outcome, if the database is lost before it says what was written', async () => {
   const { cut, submitWith, values } = startCutOff();
-  const { failures } = await submitWith(({ held }) => {
+  const { failures } = await submitWith(({ instances }) => {
     cut();
-    return Promise.resolve(held.map(({ planned }) => settledWithoutRounds(planned.facts)));
+    return Promise.resolve(instances.map(({ planned }) => settledWithoutRounds(planned.facts)));
   });
   expect(failures.get('x')).toMatchObject({ code: 'operation_interrupted' });
   expect((await values()).get('decision_context_fenced_instances_total{cause="unknown"}')).toBe(1);

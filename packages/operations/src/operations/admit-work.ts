@@ -1,4 +1,4 @@
-import { ServiceError } from '@decision/contracts';
+import { ServiceError, type SettledInstance } from '@decision/contracts';
 import {
   type Admission,
   findEntityWrites,
@@ -14,6 +14,7 @@ import {
   type Admitted,
   isOperationAlone,
   lockGiven,
+  mayStartEarly,
   planAdmission,
   toAdmitted,
   writeAdmission,
@@ -22,6 +23,7 @@ import { type EndWith } from './commit-writes';
 import { hasSameFacts, holdDefinition, requireStillFit } from './hold-definition';
 import { leaseFrom } from './operation-lease';
 import { type AdmissionOutcome, outcomeOfAdmission } from './operation-outcome';
+import { type Settler } from './settler';
 import { type Work } from './work';
 
 /** The admitted instances, with the work by the definition in force at that time. */
@@ -29,6 +31,8 @@ export type AdmittedWork = Admitted & {
   readonly work: Work;
   /** Ids of instances into which an earlier run of the step merged its facts. */
   readonly repeated: readonly string[];
+  /** The results of the held instances, if they are being settled already. It may reject; that is handled. */
+  readonly settling?: Promise<readonly SettledInstance[]> | undefined;
 };
 
 const NOTHING_ADMITTED: Admitted = { done: [], held: [], busy: [], collections: new Map(), written: [] };
@@ -43,6 +47,7 @@ export class WrittenMeanwhile extends ServiceError {
 /** Facts for instances to admit. */
 interface Admitting {
   readonly directory: ContextDirectory;
+  readonly settler: Settler;
   /** By the definition that the request started with. */
   readonly work: Work;
   readonly given: Work['given'];
@@ -83,15 +88,27 @@ const admitGiven = async (
     lockGiven(transaction, admitting.work, given, options.ticketId),
   );
   const plan = await planAdmission(transaction, work, { given, locked }, options);
+  let settling: AdmittedWork['settling'];
   const complete = (written: Admitted['written']): AdmittedWork => ({
     ...toAdmitted(plan, written),
-    work,
-    repeated: [],
+    ...{ work, repeated: [], settling },
   });
   if (!isOperationAlone(plan)) return complete(await writeAdmission(transaction, plan));
-  const write = () => writeAdmission(transaction, plan, { commits: true });
+  const write = () => {
+    const writing = writeAdmission(transaction, plan, { commits: true });
+    if (mayStartEarly(plan)) settling = startEarly(plan, admitting.settler);
+    return writing;
+  };
   const instanceIds = plan.due.map((instance) => instance.locked.instanceId);
   return endWith({ instanceIds, write, complete, find: (asking) => findAdmission(asking, plan) });
+};
+
+/** Has the due instances settled while their admission is being committed (ADR 87). */
+const startEarly = ({ work, collections, admission, due }: AdmissionPlan, settler: Settler) => {
+  const instances = due.map((planned) => ({ planned, createdAt: planned.locked.createdAt }));
+  const settling = settler({ operationId: admission.operationId, work, instances, collections });
+  settling.catch(() => undefined); // awaited only once the admission is committed
+  return settling;
 };
 
 /** Finds out, in another transaction, what became of an admission whose answer was lost. */

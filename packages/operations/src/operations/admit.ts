@@ -35,14 +35,18 @@ import { historyOfChanges, linksOfChanges, writeHistory } from './facts-changes'
 import { loadSurroundings, loadWrittenCollections } from './surroundings';
 import { type GivenFacts, type InstanceOutcome, type PlannedInstance, type Surroundings, type Work } from './work';
 
-/** An instance that was admitted to an operation, with the fence that its writes must name. */
-export interface HeldInstance {
+/** An instance to settle. */
+export interface DueInstance {
   readonly planned: PlannedInstance;
+  /** Creation of the instance, ISO 8601. */
+  readonly createdAt: string;
+}
+
+/** An instance that was admitted to an operation, with the fence that its writes must name. */
+export interface HeldInstance extends DueInstance {
   readonly fence: number;
   /** The version of its row after the merge. */
   readonly version: number;
-  /** Creation of the instance, ISO 8601. */
-  readonly createdAt: string;
 }
 
 /** Result of a transaction on some instances. */
@@ -133,6 +137,13 @@ export const planAdmission = async (
 /** Whether an admission writes nothing but its operation and the instances that it holds. */
 export const isOperationAlone = ({ due, done, history, registering, ticket }: AdmissionPlan): boolean =>
   due.length > 0 && done.length === 0 && history.length === 0 && registering.length === 0 && ticket === undefined;
+
+/**
+ * Whether workers may settle while the admission is being committed: a single instance that exists, and assets that only compute. If the
+ * commit fails, the results are dropped, and nothing but a record of decisions tells of them.
+ */
+export const mayStartEarly = ({ work, due }: AdmissionPlan): boolean =>
+  due.length === 1 && due[0]?.locked.isNew === false && work.context.assets.every(({ type }) => type === 'rule');
 
 /**
  * Merges facts into the free instances (C140, C141): those with nothing due are free again with the commit, those with due assets are busy

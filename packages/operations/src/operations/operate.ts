@@ -5,7 +5,7 @@ import { ancestorsOf, inputHash } from '@decision/execution';
 import { type Database, type HeldInstances, releaseInstances } from '@decision/persistence';
 import { FailureLog, type Logger } from '@decision/service-kit';
 import { type ContextDirectory } from '../definitions/context-directory';
-import { type HeldInstance, sourcesOf } from './admit';
+import { type DueInstance, type HeldInstance, sourcesOf } from './admit';
 import { type AdmittedWork, admitWork, WrittenMeanwhile } from './admit-work';
 import { commitWrites } from './commit-writes';
 import { finish, type Finished, outcomeOfHeld } from './finish';
@@ -102,7 +102,7 @@ class Operating {
   }
 
   private async admitOnce(operationId: string, given: Work['given']): Promise<AdmittedWork> {
-    const { database, directory, leaseMs } = this.context;
+    const { database, directory, settler, leaseMs } = this.context;
     const parentId = askingOperation(this.work.origin);
     const options = { admission: { operationId, leaseMs, parentId }, ticketId: this.line.ticketId };
     for (let attempt = 1; ; attempt += 1) {
@@ -111,7 +111,8 @@ class Operating {
           database,
           this.work.context.id,
           this.work.origin,
-          (transaction, endWith) => admitWork(transaction, { directory, work: this.work, given, options }, endWith),
+          (transaction, endWith) =>
+            admitWork(transaction, { directory, settler, work: this.work, given, options }, endWith),
         );
       } catch (error) {
         if (attempt >= MOST_COLLISIONS || !(error instanceof WrittenMeanwhile || isCollision(error))) throw error;
@@ -120,7 +121,8 @@ class Operating {
   }
 
   /** Settles admitted instances and writes them back. Never rejects: a failure is recorded for each of its instances. */
-  private async carryOut(operationId: string, { work, held, collections }: AdmittedWork): Promise<void> {
+  private async carryOut(operationId: string, admitted: AdmittedWork): Promise<void> {
+    const { work, held } = admitted;
     this.emit({ type: 'hold_began', instances: held.length });
     const { database, leaseMs } = this.context;
     const before = held[0]?.planned.locked.lockedAt ?? '';
@@ -128,7 +130,7 @@ class Operating {
     lease.keep();
     let changed: DefinitionChanged | undefined;
     try {
-      this.take(await this.settleAndWrite({ operationId, work, held, collections }, lease));
+      this.take(await this.settleAndWrite(operationId, admitted, lease));
     } catch (error) {
       await this.release(operationId, held);
       if (error instanceof DefinitionChanged && this.changes < MOST_CHANGES) changed = error;
@@ -140,10 +142,10 @@ class Operating {
     if (changed !== undefined) await this.decideAnew(work, held, changed);
   }
 
-  private async settleAndWrite(operation: Operation, lease: OperationLease): Promise<Finished> {
-    const { operationId, work, held } = operation;
+  private async settleAndWrite(operationId: string, admitted: AdmittedWork, lease: OperationLease): Promise<Finished> {
+    const { work, held, collections, settling } = admitted;
     const { database, directory } = this.context;
-    const settled = await this.settle(operation);
+    const settled = await this.settle({ operationId, work, instances: held, collections }, settling);
     const settledHeld = held.map((one, index) => {
       const instance = settled[index];
       if (instance === undefined) throw new ServiceError('internal_error', 'An operation answered too few instances.');
@@ -155,7 +157,7 @@ class Operating {
   }
 
   private fail(held: readonly HeldInstance[], error: unknown): void {
-    if (!(error instanceof ServiceError)) this.reportFailure(held, error);
+    if (!(error instanceof ServiceError)) this.reportFailure(held.length, error);
     const failure = error instanceof ServiceError ? error : unexpected(error);
     for (const { planned } of held) this.failures.set(planned.locked.instanceId, failure);
   }
@@ -193,22 +195,26 @@ class Operating {
   }
 
   /** An operation that cannot be executed, or that fails, becomes a result of its own: the merge is kept. */
-  private async settle(operation: Operation): Promise<readonly SettledInstance[]> {
+  private async settle(
+    operation: Operation,
+    settling = this.context.settler(operation),
+  ): Promise<readonly SettledInstance[]> {
+    const { instances } = operation;
     try {
-      const settled = await this.context.settler(operation);
+      const settled = await settling;
       for (const { rounds } of settled) if (rounds !== undefined) this.emit({ type: 'settled', rounds });
       return settled;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code === 'deadline_exceeded') throw error;
-      this.reportFailure(operation.held, error);
+      this.reportFailure(instances.length, error);
       const status = UNAVAILABLE.has(error.code) ? ('unavailable' as const) : ('infrastructure_error' as const);
-      return Promise.all(operation.held.map((held) => settleWithout(operation, held, status, error.message)));
+      return Promise.all(instances.map((due) => settleWithout(operation, due, status, error.message)));
     }
   }
 
-  private reportFailure(held: readonly HeldInstance[], error: unknown): void {
+  private reportFailure(instances: number, error: unknown): void {
     const { context, origin } = this.work;
-    this.context.onFailure({ contextId: context.id, instances: held.length, requestId: origin.requestId, error });
+    this.context.onFailure({ contextId: context.id, instances, requestId: origin.requestId, error });
   }
 
   private async release(operationId: string, held: readonly HeldInstance[]): Promise<void> {
@@ -240,7 +246,7 @@ const heldBy = (operationId: string, held: readonly HeldInstance[]): HeldInstanc
 
 const settleWithout = async (
   { work, collections }: Operation,
-  { planned }: HeldInstance,
+  { planned }: DueInstance,
   status: 'unavailable' | 'infrastructure_error',
   error: string,
 ): Promise<SettledInstance> => {

@@ -23,7 +23,7 @@ import {
 import { type RunningOperation } from '@decision/flows';
 import pLimit from 'p-limit';
 import { reachableFrom } from '../definitions/world';
-import { type HeldInstance, sourcesOf } from './admit';
+import { type DueInstance, sourcesOf } from './admit';
 import { messageKey } from './message-keys';
 import { historyFactsOf } from './surroundings';
 import { type Work } from './work';
@@ -32,7 +32,7 @@ import { type Work } from './work';
 export interface Operation {
   readonly operationId: string;
   readonly work: Work;
-  readonly held: readonly HeldInstance[];
+  readonly instances: readonly DueInstance[];
   readonly collections: ReadonlyMap<string, readonly unknown[]>;
 }
 
@@ -81,15 +81,15 @@ export const createSettler =
       }),
     );
     const settled = new Map(answers.flat());
-    return operation.held.map(({ planned }) => requireOne(settled.get(planned.locked.instanceId)));
+    return operation.instances.map(({ planned }) => requireOne(settled.get(planned.locked.instanceId)));
   };
 
 /** Settles in this process. For processes that run flows: writes of their nodes need no other process. */
 export const createOwnSettler =
   (local: LocalSettler): Settler =>
   (operation) => {
-    const { work, held } = operation;
-    const instances = held.map(settleInstancesOf(work));
+    const { work } = operation;
+    const instances = operation.instances.map(settleInstancesOf(work));
     return local({ ...commonOf(operation), instances }, envelopeOf(work), work.origin.within);
   };
 
@@ -125,11 +125,11 @@ interface Parcel {
 }
 
 /** Distributes instances over messages by their keys. */
-const splitOperation = ({ work, held }: Operation, chunkBytes: number): readonly Parcel[] => {
+const splitOperation = ({ work, instances }: Operation, chunkBytes: number): readonly Parcel[] => {
   const toSettleInstance = settleInstancesOf(work);
   const full: Parcel[] = [];
   const open = new Map<string, Parcel>();
-  for (const one of held) {
+  for (const one of instances) {
     const instance = toSettleInstance(one);
     const text = JSON.stringify(instance);
     const key = messageKey(work.context.id, instance.instanceId);
@@ -146,10 +146,10 @@ const splitOperation = ({ work, held }: Operation, chunkBytes: number): readonly
   return [...full, ...open.values()];
 };
 
-/** Makes the part of a message for each held instance. */
-const settleInstancesOf = (work: Work): ((held: HeldInstance) => SettleInstance) => {
+/** Makes the part of a message for each instance. */
+const settleInstancesOf = (work: Work): ((due: DueInstance) => SettleInstance) => {
   const historyFacts = historyFactsOf(work.context);
-  const historyOf = ({ locked, facts, surroundings }: HeldInstance['planned']): SettleInstance['history'] => {
+  const historyOf = ({ locked, facts, surroundings }: DueInstance['planned']): SettleInstance['history'] => {
     if (historyFacts.length === 0) return {};
     const { history } = sourcesOf(work, locked.facts, facts, surroundings);
     return Object.fromEntries(historyFacts.map((fact) => [fact, [...history(fact)]]));

@@ -18,6 +18,8 @@ export interface LockedInstance extends InstanceState {
   readonly transactionId: string;
   /** By the clock of the database, ISO 8601 UTC with milliseconds. */
   readonly lockedAt: string;
+  /** Of the row, which may be older than an instance that is new. ISO 8601 UTC with milliseconds. */
+  readonly createdAt: string;
   /** Registered evaluations; empty if they were not requested. */
   readonly registrations: readonly Registration[];
 }
@@ -40,7 +42,7 @@ const CREATE = /* sql */ `
   on conflict do nothing`;
 
 const LOCK = /* sql */ `
-  select ${stateColumns}, i.operation_id is not null as busy, not ${alive} as expired,
+  select ${stateColumns}, i.created_at, i.operation_id is not null as busy, not ${alive} as expired,
     exists (
       select from context_tickets t
       where t.context_id = i.context_id and t.instance_id = i.instance_id and t.lease_until > clock_timestamp()
@@ -78,6 +80,7 @@ interface LockedRow extends StateRow {
   readonly queued: boolean;
   readonly transaction_id: string;
   readonly locked_at: Date;
+  readonly created_at: Date;
 }
 
 /**
@@ -124,7 +127,8 @@ const forget = async (transaction: Transaction, contextId: string, ids: readonly
 
 const toLocked = (row: LockedRow, registrations: readonly Registration[]): LockedInstance => {
   const { busy: isBusy, queued: isQueued, expired, version, transaction_id: transactionId } = row;
-  const flags = { isBusy, isQueued, transactionId, lockedAt: row.locked_at.toISOString() };
+  const times = { lockedAt: row.locked_at.toISOString(), createdAt: row.created_at.toISOString() };
+  const flags = { isBusy, isQueued, transactionId, ...times };
   const state = toInstanceState(row);
   if (!expired || isBusy) return { ...state, ...flags, registrations, isNew: version === '0' };
   const nothing = { facts: {}, derived: {}, executions: {}, readerPass: undefined, registrations: [] };
