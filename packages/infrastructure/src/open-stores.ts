@@ -35,7 +35,9 @@ type StoreConfig = AwaitingConfig & UsableStoreConfig;
 
 type UsableStoreConfig = Config<typeof databaseSettings & typeof cacheSettings>;
 
-type StoreOpening = Opening<Config<typeof databaseSettings>> & Pick<DatabaseSettings, 'isPipelined'>;
+type Statements = Pick<DatabaseSettings, 'isPipelined' | 'keepsPlans'>;
+
+type StoreOpening = Opening<Config<typeof databaseSettings>> & Statements;
 
 interface UnaskedStore {
   readonly database: Database;
@@ -56,19 +58,20 @@ export const openStoreUnasked = (opening: StoreOpening): UnaskedStore => {
   return { database, usable, waitingFor: () => reason };
 };
 
-const openPool = ({ name, config, metrics, stopper, isPipelined = false }: StoreOpening): Database => {
+const openPool = ({ name, config, metrics, stopper, isPipelined, keepsPlans }: StoreOpening): Database => {
   const { databaseUrl, databasePoolMax: poolMax } = config;
   const onAcquired = createAcquisitionObserver(metrics);
-  const database = openDatabase({ url: databaseUrl.reveal(), poolMax, applicationName: name, isPipelined, onAcquired });
+  const database = openDatabase({
+    ...{ url: databaseUrl.reveal(), poolMax, applicationName: name, onAcquired },
+    ...{ isPipelined, keepsPlans },
+  });
   exportPool(metrics, database);
   stopper.add('database', () => database.close());
   return database;
 };
 
 /** Opens the database, once it is usable ({@link awaitDatabase}), and the cache. */
-export const openStores = async (
-  opening: Opening<StoreConfig> & Pick<DatabaseSettings, 'isPipelined'>,
-): Promise<Stores> => {
+export const openStores = async (opening: Opening<StoreConfig> & Statements): Promise<Stores> => {
   await awaitDatabase(opening);
   return openUsableStores(opening);
 };
@@ -77,9 +80,7 @@ export const openStores = async (
  * Opens a usable database, and the cache. The cache connects when it can; its entries are signed with a secret of the database, so that
  * access to the cache alone does not suffice to forge an identity or a rule.
  */
-export const openUsableStores = async (
-  opening: Opening<UsableStoreConfig> & Pick<DatabaseSettings, 'isPipelined'>,
-): Promise<Stores> => {
+export const openUsableStores = async (opening: Opening<UsableStoreConfig> & Statements): Promise<Stores> => {
   const { config, logger, metrics, stopper } = opening;
   const database = openPool(opening);
   const cache = openCache(

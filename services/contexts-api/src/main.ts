@@ -43,7 +43,7 @@ runService({
   start: async ({ config, logger, metrics, stopper }) => {
     const { database, cache } = await openStores({
       ...{ name: 'contexts-api', config, logger, metrics, stopper },
-      isPipelined: true,
+      ...{ isPipelined: true, keepsPlans: true },
     });
     const broker = openBroker({ name: 'contexts-api', config, logger, stopper });
     const requester = broker && openRequester(broker, 'contextReplies', { config, metrics, stopper });

@@ -160,7 +160,10 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   // Generous: these tests do not depend on how fast a busy machine answers.
   const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
   const open = (url: string) =>
-    openDatabase({ url, applicationName: 'contexts-api-test', poolMax: 20, isPipelined: true, ...patience });
+    openDatabase({
+      ...{ url, applicationName: 'contexts-api-test', poolMax: 20, ...patience },
+      ...{ isPipelined: true, keepsPlans: true },
+    });
   const database = open((await options.through?.(databaseUrl)) ?? databaseUrl);
   const ofKeys = options.through === undefined ? database : open(databaseUrl);
   const makeWorkspace = async (slug: string) => (await ensureWorkspace(databaseUrl, { slug, name: slug })).id;

@@ -31,7 +31,10 @@ runService({
     const broker = openBroker({ name: 'solve-worker', config, logger, stopper });
     if (broker === undefined)
       throw new StartRefusal('MQ_BROKERS names no broker; a worker has nothing to do without one.');
-    const { database, cache } = await openStores({ name: 'solve-worker', config, logger, metrics, stopper });
+    const { database, cache } = await openStores({
+      ...{ name: 'solve-worker', config, logger, metrics, stopper },
+      keepsPlans: true,
+    });
     const threads = openEvaluationThreads({ name: 'solve-worker', config, metrics, stopper });
     const onCompiled = createCompileObserver(metrics);
     const library = createStoredRules(database, cache, {

@@ -1,3 +1,6 @@
+/** Default of the time limit of a statement, ms. */
+export const STATEMENT_TIMEOUT_MS = 10_000;
+
 /** Connection settings of a service for its database. */
 export interface DatabaseSettings {
   /** `postgresql://user:password@host:port/name`; the user must be a member of the runtime role. */
@@ -10,6 +13,11 @@ export interface DatabaseSettings {
   readonly statementTimeoutMs?: number;
   /** Whether statements are sent without waiting for earlier answers; copies are then refused. Default false. */
   readonly isPipelined?: boolean;
+  /**
+   * Whether the database keeps one plan of a prepared statement, by indexes, for any values and any size of its tables (ADR 88). Otherwise it
+   * plans for the values at hand as long as that seems cheaper, which for a list of one id it always does. Default false.
+   */
+  readonly keepsPlans?: boolean;
   /** Time limit for opening one connection, ms; default 3,000. */
   readonly connectTimeoutMs?: number;
   /** Time limit for waiting for a free connection, ms; default 5,000. */

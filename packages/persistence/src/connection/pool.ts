@@ -3,7 +3,7 @@ import { traced } from '@decision/tracing';
 import { settledWithin } from '@decision/waiting';
 import { type Knex, knex as createKnex } from 'knex';
 import { type Client } from 'pg';
-import { type DatabaseSettings } from './database-settings';
+import { type DatabaseSettings, STATEMENT_TIMEOUT_MS } from './database-settings';
 import { checkDatabaseUrl } from './database-url';
 import { valueParsers } from './parse-instant';
 import { prepareSession } from './session';
@@ -146,7 +146,7 @@ const driverOptions = ({ isPipelined = false }: DatabaseSettings): object => ({
 });
 
 const poolConfig = (settings: DatabaseSettings, isUsable: (connection: Client) => boolean): Knex.Config => {
-  const { statementTimeoutMs = 10_000, connectTimeoutMs = 3_000, acquireTimeoutMs = 5_000 } = settings;
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, connectTimeoutMs = 3_000, acquireTimeoutMs = 5_000 } = settings;
   return {
     client: 'pg',
     // Saves a query on every connection. The generated syntax does not differ between the supported versions.
@@ -171,7 +171,7 @@ const poolConfig = (settings: DatabaseSettings, isUsable: (connection: Client) =
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
       validate: isUsable,
       afterCreate: (connection: Client, done: (error: unknown) => void) => {
-        prepareSession(connection, statementTimeoutMs).then(() => done(null), done);
+        prepareSession(connection, settings).then(() => done(null), done);
       },
     },
   };

@@ -2,15 +2,7 @@ import { query, type Transaction } from '../connection/query';
 import { together } from '../connection/together';
 import { isUuid } from '../connection/uuid';
 import { linksOf } from './links';
-import {
-  alive,
-  forInstances,
-  type InstanceState,
-  onInstances,
-  stateColumns,
-  type StateRow,
-  toInstanceState,
-} from './instances';
+import { alive, among, type InstanceState, stateColumns, type StateRow, toInstanceState } from './instances';
 import { markPendingCascades } from './pending-cascades';
 import { findRegistrations, type Registration } from './registrations';
 
@@ -49,8 +41,7 @@ const CREATE = /* sql */ `
   select cast(:context as uuid), id from unnest(cast(:ids as text[])) as id order by id collate "C"
   on conflict do nothing`;
 
-const LOCK = onInstances(
-  (which) => /* sql */ `
+const LOCK = /* sql */ `
   select ${stateColumns}, i.created_at, i.operation_id is not null as busy, not ${alive} as expired,
     exists (
       select from context_tickets t
@@ -61,10 +52,9 @@ const LOCK = onInstances(
         ), 9223372036854775807)
     ) as queued, cast(pg_current_xact_id() as text) as transaction_id, clock_timestamp() as locked_at
   from context_instances i
-  where i.context_id = cast(:context as uuid) and ${which}
+  where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))
   order by i.instance_id
-  for update of i`,
-);
+  for update of i`;
 
 const FORGET = [
   ...['context_history', 'context_registrations'].map(
@@ -102,11 +92,10 @@ export const lockInstances = async (
   { contextId, instanceIds, create, ticketId, withRegistrations = false }: InstancesToLock,
 ): Promise<readonly LockedInstance[]> => {
   const bindings = { context: contextId, ids: instanceIds };
-  const [sql, which] = forInstances(LOCK, instanceIds);
   // Registrations are read by a statement after the one that waits for the rows: nobody else registers anything then.
   const lock = () =>
     together(
-      query<LockedRow>(transaction, sql, { context: contextId, ...which, ticket: ticketId ?? null }),
+      query<LockedRow>(transaction, LOCK, { ...bindings, ticket: ticketId ?? null }),
       withRegistrations ? findRegistrations(transaction, contextId, instanceIds) : NONE_REGISTERED,
     );
   // A single row cannot be locked out of order. It usually exists already, and nothing has to be created.
@@ -170,14 +159,12 @@ export const heldBindings = ({ operationId, takeovers, fences }: HeldInstances) 
 export const END_OPERATION = /* sql */ `
   delete from context_operations where operation_id = cast(:operation as uuid) and takeovers = cast(:takeovers as integer)`;
 
-const RELEASE = onInstances(
-  (which) => /* sql */ `
+const RELEASE = /* sql */ `
   with released as (
     update context_instances i set operation_id = null
-    where i.context_id = cast(:context as uuid) and ${which} and ${FENCED}
+    where i.context_id = cast(:context as uuid) and ${among('i')} and ${FENCED}
   )
-  ${END_OPERATION}`,
-);
+  ${END_OPERATION}`;
 
 /** Frees instances that an operation still holds, without writing them, and ends the operation. */
 export const releaseInstances = async (
@@ -185,8 +172,7 @@ export const releaseInstances = async (
   contextId: string,
   held: HeldInstances,
 ): Promise<void> => {
-  const [sql, which] = forInstances(RELEASE, [...held.fences.keys()]);
-  await query(transaction, sql, { context: contextId, ...which, ...heldBindings(held) });
+  await query(transaction, RELEASE, { context: contextId, ids: [...held.fences.keys()], ...heldBindings(held) });
 };
 
 const RENEW_LEASE = /* sql */ `

@@ -5,7 +5,7 @@ import {
   ServiceError,
   unpackExecutions,
 } from '@decision/contracts';
-import { type Bindings, query, type Transaction } from '../connection/query';
+import { query, type Transaction } from '../connection/query';
 
 /** JSON values by the name of their fact. */
 export type StoredFacts = Readonly<Record<string, unknown>>;
@@ -67,30 +67,6 @@ export const alive = '(i.expires_at is null or i.expires_at > clock_timestamp())
 
 /** Limits a table of instances to the ids of the statement, in addition to a join with them, so that the index is searched only for those. */
 export const among = (table: string): string => `${table}.instance_id = any (cast(:ids as text[]))`;
-
-/** A statement on instances `i` of a context. */
-export interface InstanceStatement {
-  readonly one: string;
-  readonly several: string;
-}
-
-/**
- * Makes a statement on instances from a condition that selects them. For a list whose length it does not know the database expects ten rows:
- * a plan for the list at hand then seems cheaper, and for a single instance it would plan each time, which takes longer than the statement.
- */
-export const onInstances = (make: (which: string) => string): InstanceStatement => ({
-  one: make('i.instance_id = cast(:id as text)'),
-  several: make(among('i')),
-});
-
-/** The text for these instances, and the bindings of its condition. */
-export const forInstances = (
-  { one, several }: InstanceStatement,
-  ids: readonly string[],
-): readonly [sql: string, which: Bindings] => {
-  const [id] = ids;
-  return id !== undefined && ids.length === 1 ? [one, { id }] : [several, { ids }];
-};
 
 export const toInstanceState = (row: StateRow): InstanceState => ({
   instanceId: row.instance_id,

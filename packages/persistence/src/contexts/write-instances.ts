@@ -3,14 +3,7 @@ import { DatabaseError } from 'pg';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { END_OPERATION, FENCED, heldBindings, type HeldInstances } from './admission';
 import { type WrittenRow } from './commit-outcome';
-import {
-  alive,
-  forInstances,
-  type InstanceStatement,
-  onInstances,
-  type StoredExecutions,
-  type StoredFacts,
-} from './instances';
+import { alive, among, type StoredExecutions, type StoredFacts } from './instances';
 
 /** New state of an instance. */
 export interface InstanceWrite {
@@ -59,7 +52,7 @@ interface ReturnedRow {
  * New states are one object by the ids of instances, and each row looks itself up in it. A join with a list would be simpler; but without
  * statistics of the table, the database plans for a single row and compares each row with each element of the list (ADR 21).
  */
-const write = (which: string, admission: string, condition: string): string => /* sql */ `
+const WRITE = (admission: string, condition: string): string => /* sql */ `
   update context_instances i set
     (facts, derived, executions, created_at, reader_pass) = (
       select
@@ -75,17 +68,16 @@ const write = (which: string, admission: string, condition: string): string => /
       else i.expires_at
     end,
     ${admission}
-  where i.context_id = cast(:context as uuid) and ${which} and ${condition}
+  where i.context_id = cast(:context as uuid) and ${among('i')} and ${condition}
   returning i.instance_id, i.version, i.fence, i.created_at, i.expires_at, i.updated_at,
     cast(pg_current_xact_id() as text) as transaction_id`;
 
-const MERGE = onInstances((which) => write(which, 'operation_id = null', 'i.operation_id is null'));
+const MERGE = WRITE('operation_id = null', 'i.operation_id is null');
 
 /** The instances and the operation that holds them are written together. */
-const ADMIT = onInstances(
-  (which) => /* sql */ `
+const ADMIT = /* sql */ `
   with admitted as (
-    ${write(which, 'operation_id = cast(:operation as uuid), fence = i.fence + 1', 'i.operation_id is null')}
+    ${WRITE('operation_id = cast(:operation as uuid), fence = i.fence + 1', 'i.operation_id is null')}
   ), operation as (
     insert into context_operations as o (
       operation_id, context_id, instance_ids, lease_until, parent_id, root_id, root_began_at
@@ -98,20 +90,16 @@ const ADMIT = onInstances(
     having count(*) > 0
     on conflict (operation_id) do update set instance_ids = o.instance_ids || excluded.instance_ids
   )
-  select * from admitted`,
-);
+  select * from admitted`;
 
 /** A holder that lost the fence writes nothing (C142); the operation ends with its holder. */
-const writeBack = (condition: string) =>
-  onInstances(
-    (which) => /* sql */ `
+const writeBack = (condition: string): string => /* sql */ `
   with written as (
-    ${write(which, 'operation_id = null', `${FENCED} and ${condition}`)}
+    ${WRITE('operation_id = null', `${FENCED} and ${condition}`)}
   ), ended as (
     ${END_OPERATION} and ${condition}
   )
-  select * from written`,
-  );
+  select * from written`;
 const WRITE_BACK = writeBack('true');
 /**
  * Holds the definition, and writes only if it has a certain revision. It is held before the first row is locked, since conditions are
@@ -153,7 +141,7 @@ const toStored = ({ facts, derived, executions, isNew }: InstanceWrite) => ({
 /** With `commits`, the transaction commits with the write if that is one statement. */
 const run = async (
   transaction: Transaction,
-  statement: InstanceStatement,
+  sql: string,
   writes: readonly InstanceWrite[],
   bindings: Bindings,
   { commits = false } = {},
@@ -162,8 +150,7 @@ const run = async (
   const groups = groupWrites(writes);
   const runner = commits && groups.length === 1 ? { raw: transaction.commitWith } : transaction;
   for (const group of groups) {
-    const [sql, which] = forInstances(statement, group.ids);
-    const own = { ...which, writes: `{${group.writes.join(',')}}` };
+    const own = { ids: group.ids, writes: `{${group.writes.join(',')}}` };
     const rows = await refuseTooLarge(() => query<ReturnedRow>(runner, sql, { ...bindings, ...own }));
     written.push(...rows.map(toWritten));
   }

@@ -1,6 +1,5 @@
 import { type FlightCounter, startFlightCounter } from '@decision/local-stack';
 import { saveValues } from '@decision/persistence';
-import { Client } from 'pg';
 import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
 import { DISCOUNT } from './order-contexts';
 
@@ -88,30 +87,4 @@ describe('round trips to the database', () => {
     expect(await counter.count(submit)).toBe(8 + ofWorker);
     expect(await counter.count(submit)).toBe(3);
   });
-});
-
-const SUBMISSIONS = 20;
-/** The database plans a prepared statement five times before it decides whether to keep one plan. */
-const PLANNED_EACH_TIME = /* sql */ `
-  select statement from pg_prepared_statements where custom_plans + generic_plans >= ${SUBMISSIONS} and custom_plans > 5`;
-
-const analyse = async (): Promise<void> => {
-  const owner = new Client({ connectionString: api.databaseUrl });
-  await owner.connect();
-  await owner.query('analyze');
-  await owner.end();
-};
-
-it('none of the statements of a submission with a rule is planned each time', async () => {
-  const { slug, submit } = await withRule();
-  const others = Array.from({ length: 2_000 }, (_, n) => ({ order_id: `other-${n}`, total: n }));
-  await api.call('POST', `/contexts/batch/${slug}`, others);
-  await analyse(); // the estimates depend on how large the table is known to be
-  for (let n = 0; n < SUBMISSIONS; n += 1) await submit();
-  const statements = await api.database.inWorkspace(api.access, async (transaction) => {
-    const { rows } = await transaction.raw<{ rows: object[] }>('select from pg_prepared_statements');
-    expect(rows.length).toBeGreaterThan(5); // of the connection that submissions used
-    return (await transaction.raw<{ rows: object[] }>(PLANNED_EACH_TIME)).rows;
-  });
-  expect(statements).toEqual([]);
 });
