@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const mailTo = async (email: string): Promise<string> => {
   const find = () => mails.find(({ to }) => to.includes(email));
-  await waitUntil(() => find() !== undefined, `a mail comes to ${email}`, 5_000);
+  await waitUntil(() => find() !== undefined, `a mail comes to ${email}`);
   return find()?.text ?? '';
 };
 const outcomes = async (): Promise<Record<string, number>> => {
@@ -54,7 +54,7 @@ const outcomes = async (): Promise<Record<string, number>> => {
   return Object.fromEntries(lines.map(([, outcome, count]) => [outcome ?? '', Number(count)]));
 };
 const outcomeOf = (outcome: string, count: number): Promise<void> =>
-  waitUntil(async () => (await outcomes())[outcome] === count, `${count} mails were ${outcome}`, 5_000);
+  waitUntil(async () => (await outcomes())[outcome] === count, `${count} mails were ${outcome}`);
 
 describe('a forgotten password', () => {
   it('is set once by a link from a mail', async () => {
