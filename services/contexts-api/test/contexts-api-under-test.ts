@@ -23,7 +23,7 @@ import {
   type SettleFault,
   settleOperations,
 } from '@decision/execution';
-import { testStack } from '@decision/local-stack';
+import { testStack, waitUntil } from '@decision/local-stack';
 import {
   createContextDirectory,
   createEntityStore,
@@ -94,6 +94,8 @@ export interface ContextsApiUnderTest {
   call(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
   makeKey(role: string, userGroups?: string[], workspaceId?: string): Promise<string>;
   makeWorkspace(slug: string): Promise<string>;
+  /** Resolves once an operation is committed whose lease has not ended: a worker may have its message before (ADR 87). */
+  held(): Promise<void>;
   /** Creates and publishes a rule that is bound to a context; answers its id. */
   bindRule(
     context: string,
@@ -287,6 +289,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
       await publishFlow(id, flow);
       return id;
     },
+    held: () => waitUntil(() => isHeld(database, access), 'an operation is committed'),
     call: (method, path, body, key = adminKey) => call(url, { method, path: `/api/v1${path}`, body, key }),
     bindRule: async (context, slug, table, version = 'latest', userGroups = []) => {
       const id = randomUUID();
@@ -315,6 +318,10 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     },
   };
 };
+
+const HELD = /* sql */ `select from context_operations where lease_until > clock_timestamp()`;
+const isHeld = (database: Database, access: WorkspaceAccess): Promise<boolean> =>
+  database.inWorkspace(access, async (t) => (await t.raw<{ rows: unknown[] }>(HELD)).rows.length > 0);
 
 const EMPTY_DRAFT = {
   ...{ description: null, labels: [], folder: null, testSuite: [], metadata: {} },

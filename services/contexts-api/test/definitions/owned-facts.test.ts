@@ -108,6 +108,7 @@ describe('C66: what a client submitted since', () => {
     };
     const silent = submit({ total: 1, note: 'mine' });
     await reached;
+    await one.held();
     await one.database.inWorkspace(one.access, async (t) => {
       await t.raw(`update context_operations set lease_until = clock_timestamp() - interval '1 s'`);
     });

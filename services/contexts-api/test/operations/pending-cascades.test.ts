@@ -84,6 +84,7 @@ const dieTelling = async (act: () => Promise<unknown>): Promise<void> => {
   };
   void act().catch(() => undefined);
   await reached;
+  await one.held();
 };
 
 describe('C120: after an expiry', () => {
@@ -252,6 +253,7 @@ describe('C120: after a take-over', () => {
     };
     const round = three.upkeep.round();
     await reached;
+    await three.held();
     await endLeases();
     await two.upkeep.round();
     expect(await stateOf(customers, 'c-1')).toMatchObject({ spent: 150, level: 'high' });
