@@ -93,22 +93,19 @@ const ADMIT = /* sql */ `
   select * from admitted`;
 
 /** A holder that lost the fence writes nothing (C142); the operation ends with its holder. */
-const writeBack = (held: string, condition: string): string => /* sql */ `
-  with ${held} written as (
+const writeBack = (condition: string): string => /* sql */ `
+  with written as (
     ${WRITE('operation_id = null', `${FENCED} and ${condition}`)}
   ), ended as (
     ${END_OPERATION} and ${condition}
   )
   select * from written`;
-const WRITE_BACK = writeBack('', 'true');
+const WRITE_BACK = writeBack('true');
 /**
- * Holds the definition, once, and writes only if it has a certain revision. It is held before the first row is locked, since conditions are
+ * Holds the definition, and writes only if it has a certain revision. It is held before the first row is locked, since conditions are
  * checked before; and the function sees what was committed while it waited.
  */
-const WRITE_BACK_AT_REVISION = writeBack(
-  'definition as materialized (select hold_context(cast(:context as uuid)) as revision),',
-  '(select revision from definition) = cast(:revision as bigint)',
-);
+const WRITE_BACK_AT_REVISION = writeBack('(select hold_context(cast(:context as uuid))) = cast(:revision as bigint)');
 
 /** Largest size of the facts of one statement with several instances, characters: a JSON object of the database must be below 256 MiB. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
