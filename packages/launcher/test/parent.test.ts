@@ -48,7 +48,7 @@ it('tells a process, once, that the one that started it was killed', async () =>
   parent.kill('SIGKILL');
   await exited;
   await waitUntil(() => told() === 'began ended', 'it is told');
-  await pause(1_500); // it looks thrice
+  await pause(1_500); // it looks three times
   writeFileSync(goOn, '');
   await waitUntil(() => told() === 'began ended late', 'it goes on');
 });

@@ -18,7 +18,7 @@ export interface LockedInstance extends InstanceState {
   readonly transactionId: string;
   /** By the clock of the database, ISO 8601 UTC with milliseconds. */
   readonly lockedAt: string;
-  /** Of the row, which may be older than an instance that is new. ISO 8601 UTC with milliseconds. */
+  /** Creation of the row; a new instance may be younger than its row. ISO 8601 UTC with milliseconds. */
   readonly createdAt: string;
   /** Registered evaluations; empty if they were not requested. */
   readonly registrations: readonly Registration[];

@@ -2,7 +2,7 @@ import { ServiceError } from '@decision/contracts';
 import { waitUntil } from '@decision/local-stack';
 import { Client } from 'pg';
 import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
-import { DISCOUNT } from './order-contexts';
+import { DISCOUNT, PLAIN_ORDERS } from './order-contexts';
 
 let api: ContextsApiUnderTest;
 let owner: Client;
@@ -17,24 +17,11 @@ afterAll(async () => {
   await api.stop();
 });
 
-const ORDERS = {
-  identity_fact: 'order_id',
-  schema: {
-    base: [
-      { key: 'order_id', type: 'string' },
-      { key: 'country', type: 'string' },
-      { key: 'total', type: 'number' },
-      { key: 'discount', type: 'number', output_only: true },
-      { key: 'price', type: 'number', output_only: true },
-    ],
-  },
-};
-
 let made = 0;
 /** A context with a rule and an instance `o-1`, whose discount was decided for a total of 1,000. */
 const makeOrders = async () => {
   made += 1;
-  const { body } = await api.call('POST', '/admin/contexts', { ...ORDERS, name: `Early orders ${made}` });
+  const { body } = await api.call('POST', '/admin/contexts', { ...PLAIN_ORDERS, name: `Early orders ${made}` });
   const slug = String(body['slug']);
   await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
   const submit = (id: string, total: number) => api.call('POST', `/contexts/${slug}/${id}`, { country: 'NL', total });

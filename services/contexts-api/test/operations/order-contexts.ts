@@ -17,6 +17,20 @@ export const ORDERS = {
   },
 };
 
+/** Orders whose submissions write nothing but the instance: no fact is tracked or refers to another context. */
+export const PLAIN_ORDERS = {
+  identity_fact: 'order_id',
+  schema: {
+    base: [
+      { key: 'order_id', type: 'string' },
+      { key: 'country', type: 'string' },
+      { key: 'total', type: 'number' },
+      { key: 'discount', type: 'number', output_only: true },
+      { key: 'price', type: 'number', output_only: true },
+    ],
+  },
+};
+
 /** Customers: the sum of their orders, and the facts that rules decide about it. */
 export const CUSTOMERS = {
   name: 'Customers',

@@ -1,7 +1,7 @@
 import { type FlightCounter, startFlightCounter } from '@decision/local-stack';
 import { saveValues } from '@decision/persistence';
 import { type ContextsApiUnderTest, startContextsApi } from '../contexts-api-under-test';
-import { DISCOUNT } from './order-contexts';
+import { DISCOUNT, PLAIN_ORDERS } from './order-contexts';
 
 let counter: FlightCounter;
 let api: ContextsApiUnderTest;
@@ -14,23 +14,11 @@ afterAll(async () => {
   await counter.close();
 });
 
-const ORDERS = {
-  identity_fact: 'order_id',
-  schema: {
-    base: [
-      { key: 'order_id', type: 'string' },
-      { key: 'country', type: 'string' },
-      { key: 'total', type: 'number' },
-      { key: 'discount', type: 'number', output_only: true },
-    ],
-  },
-};
-
 let made = 0;
 /** A context with an instance `o-1`; every statement worth preparing has already run on it. */
 const makeOrders = async (bind?: (slug: string) => Promise<unknown>) => {
   made += 1;
-  const { body } = await api.call('POST', '/admin/contexts', { ...ORDERS, name: `Orders ${made}` });
+  const { body } = await api.call('POST', '/admin/contexts', { ...PLAIN_ORDERS, name: `Orders ${made}` });
   const slug = String(body['slug']);
   await bind?.(slug);
   let total = 1_000;
@@ -66,8 +54,8 @@ describe('round trips to the database', () => {
     }));
     await api.database.inWorkspace(api.access, (t) => saveValues(t, members, { newUserGroups: [] }));
     const size = { key: 'size', type: 'string', values_only: true, values_collection: `sizes${made}` };
-    const schema = { base: [...ORDERS.schema.base, size] };
-    const { body } = await api.call('POST', '/admin/contexts', { ...ORDERS, name: `Parcels ${made}`, schema });
+    const schema = { base: [...PLAIN_ORDERS.schema.base, size] };
+    const { body } = await api.call('POST', '/admin/contexts', { ...PLAIN_ORDERS, name: `Parcels ${made}`, schema });
     const submit = (facts: object) => api.call('POST', `/contexts/${String(body['slug'])}/o-1`, facts);
     for (let n = 0; n < 12; n += 1) await submit({ total: n, size: n % 2 === 0 ? 'S' : 'M' });
     expect(await counter.count(() => submit({ total: 100 }))).toBe(3);
